@@ -4,6 +4,7 @@ import { type CallbackStore, checkChangedCallbacks } from '../callbacks/index.ts
 import type { Tx } from '../database/index.ts';
 import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
+import { recordEvents } from './history-store.ts';
 import type { ChangeBody } from './schemas.ts';
 import { readStart } from './start.ts';
 import { allowedActions, finishedStatuses, type Status } from './states.ts';
@@ -55,8 +56,8 @@ export const lockDraft = async (
 };
 
 /**
- * Changes a draft. If nothing changes, nothing is written. `shown` are its callbacks as the response shows them: with the
- * secrets that were generated.
+ * Changes a draft, which its history says. If nothing changes, nothing is written. `shown` are its callbacks as the
+ * response shows them: with the secrets that were generated.
  */
 export const changeDraft = async (
   tx: Tx,
@@ -75,6 +76,8 @@ export const changeDraft = async (
   );
   if (changed.length === 0) return { item, shown };
   const after = await updateDraft(tx, next);
+  const moved = [{ id, from: item.status, to: item.status, details: { changed } }];
+  await recordEvents(tx, { action: 'update', principal: actor.principal, moved });
   await audit(tx, actor, 'work_item.update', id, { agent_id: item.agent_id, changed });
   return { item: after, shown };
 };

@@ -194,6 +194,21 @@ describe('a tool whose schema a provider would refuse', () => {
     }
   });
 
+  test.each(['allOf', 'anyOf'])(
+    'keeps the process no longer however often its definitions refer on (%s)',
+    (key) => {
+      const $ref = (n: number) => ({ $ref: `#/$defs/${n}` });
+      const definition = (n: number) => ({
+        properties: { [`p${n}`]: {} },
+        [key]: [$ref(n + 1), $ref(n + 1)],
+      });
+      const $defs = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [n, definition(n)]));
+      const { schema } = fitSchema({ type: 'object', $defs, [key]: [$ref(0)] }, 'openai');
+      expect(Object.keys(schema!.properties as Schema)).toContain('p9');
+    },
+    10_000,
+  );
+
   test('is left out if it cannot be made fit, and the first reply of the model says so', async () => {
     const names = toolWith({ type: 'object', properties: { 'filter[id]': {} } }, 'odd__names');
     const never = toolWith({ type: 'object', anyOf: [{ type: 'string' }] }, 'odd__never');
@@ -270,6 +285,7 @@ describe('an endpoint that takes no tools', () => {
     ['openai_compatible', { detail: [{ loc: ['body', 'tools'], msg: 'Extra inputs are not permitted' }] }],
     ['openai_compatible', { error: { message: "'tools' is not supported with this model." } }],
     ['openai_compatible', { error: { message: 'Unsupported param: tools' } }],
+    ['openai_compatible', { error: { message: 'Tools not supported by this deployment' } }],
     [
       'openai_compatible',
       {
