@@ -10,14 +10,23 @@ import {
   lockToUpdate,
   updateAgent,
 } from './agents.ts';
+import { fields } from './fields.ts';
 import { agents, findAgent, listAgents } from './store.ts';
 
 const publicAgent = z
   .object({ id, ...agents.shown, created_at: timestamp, updated_at: timestamp })
   .meta({ id: 'PublicAgent' });
 
-export const createBody = z.object(agents.create).meta({ id: 'CreateAgentBody' });
-export const updateBody = z.object(agents.patch).meta({ id: 'UpdateAgentBody' });
+const createBody = z.object(agents.create).meta({ id: 'CreateAgentBody' });
+const updateBody = z.object(agents.patch).meta({ id: 'UpdateAgentBody' });
+
+/** Agents in a workspace document. */
+export const form = {
+  fields,
+  body: createBody,
+  patch: updateBody,
+  secrets: ['callbacks.*.secret', 'callbacks.*.headers.*'],
+};
 
 export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
   const find = finder(db, 'agent', 'agent_id', findAgent);

@@ -3,7 +3,7 @@ import { jsonRoute, jsonValue, optional, type Route, text, webRoute } from '../h
 import { isObject } from '../lib/objects.ts';
 import { scopes } from '../lib/principal.ts';
 import { toYaml } from './document.ts';
-import { kindNames } from './kinds/kind.ts';
+import { kindNames } from './kind.ts';
 import type { WorkspaceRules } from './workspace.ts';
 
 const document = jsonValue.describe(

@@ -6,6 +6,7 @@ import { createEgress } from '../../lib/egress.ts';
 import type { Message } from '../messages.ts';
 import type { StepRequest, StepResult } from '../step.ts';
 import { createModel } from './index.ts';
+import { offeredTools } from './offered.ts';
 import { type EndpointKind, endpointKinds, fitSchema, schemaWarnings } from './schemas/fit.ts';
 
 const egress = createEgress({});
@@ -223,6 +224,16 @@ describe('a tool whose schema a provider would refuse', () => {
     expect(schemaWarnings(names.inputSchema).map(({ kind }) => kind)).toEqual(['anthropic', 'bedrock']);
     expect(schemaWarnings(never.inputSchema)).toHaveLength(endpointKinds.length);
     expect(schemaWarnings(good.inputSchema)).toEqual([]);
+  });
+
+  test('lets other requests have their turn while thousands of them are made fit', async () => {
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    const many = Array.from({ length: 2_000 }, (_, n) => toolWith({ type: 'object', anyOf: [{}] }, `t${n}`));
+    const { tools } = await offeredTools({ kind: 'google' }, many);
+    clearInterval(timer);
+    expect(tools).toHaveLength(2_000);
+    expect(turns).toBeGreaterThan(0);
   });
 
   test('of more tools than a request can have, the first are sent', async () => {
