@@ -47,7 +47,7 @@ export { form as toolServerForm } from './schemas.ts';
 export { lockToolServersForShare, policies, type ToolUse } from './store.ts';
 export type { ApprovalGuard } from './tool-servers.ts';
 
-/** What the routes do, for other features that change tool servers. */
+/** Rules of the routes, for other features that change tool servers. */
 interface ToolServerRules {
   /** All servers with their secrets, and how their tools may be used where they do not say so themselves. */
   list(executor: Executor): Promise<(NewToolServer & { id: string; tools: Record<string, ToolUse> })[]>;
@@ -192,7 +192,7 @@ export const createToolServers = (
       connections,
       count: (outcome) => calls.inc({ outcome }),
     }),
-    // What a process that was killed left behind.
+    // Removes files that a killed platform left behind.
     start: () => rm(folder, { recursive: true, force: true }),
     stop: async () => {
       await Promise.all([...connections.live].map((connection) => connection.close()));
