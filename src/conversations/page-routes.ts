@@ -97,7 +97,7 @@ const readDetail = async (
   };
 };
 
-/** What the page of a conversation shows. */
+/** Routes of the page of a conversation. */
 export const pageRoutes = (db: Database): Route[] => {
   const find = conversationFinder(db);
   const shared = { role: 'member', scope: 'conversations:read', base: 'app' } as const;

@@ -18,7 +18,7 @@ import { findExecutions, insertLease } from './store.ts';
 import type { WaitingRoom } from './waiting-room.ts';
 
 /**
- * How many turns of the event loop it takes to see a close of the connection that has arrived. On a busy embedded
+ * Number of turns of the event loop that it takes to see a close of the connection that has arrived. On a busy embedded
  * database, whose callers left all the time, 33 of 113 claims went to one that was gone with one turn, and 3 of 74 with
  * four.
  */

@@ -111,7 +111,7 @@ const overview = z
   })
   .meta({ id: 'Overview' });
 
-/** What of the Overview a principal may see: it joins what other operations show one by one. */
+/** Returns the parts of the Overview that a principal may see: it joins what other operations show one by one. */
 const permittedTo = ({ role, scopes }: Principal): Permitted => {
   const isAdmin = roleAllows(role, 'admin');
   return {
