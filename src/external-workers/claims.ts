@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Database, Executor, Tx } from '../database/index.ts';
-import type { Context } from '../http/index.ts';
+import type { JsonContext } from '../http/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import type { CurrentSettings } from '../settings/index.ts';
@@ -83,7 +83,7 @@ export interface ClaimParts {
 }
 
 /** Who claims: their request. */
-type Caller = Pick<Context, 'principal' | 'signal' | 'checkAccess'>;
+type Caller = Pick<JsonContext, 'principal' | 'signal' | 'checkAccess'>;
 
 /**
  * Claims what there is for the agents, or waits for it. When the caller leaves or loses access, nothing stays claimed.
