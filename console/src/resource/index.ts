@@ -8,6 +8,7 @@ export { DiscardButton } from './DiscardButton.tsx';
 export { dataConnectionExample } from './data-example.ts';
 export { EditConflict, EditForm } from './EditForm.tsx';
 export { useEndingKeys } from './EndingKeys.tsx';
+export { FormFields } from './FormFields.tsx';
 export { ListPage } from './ListPage.tsx';
 export { FormProblems, SubmitForm } from './SubmitForm.tsx';
 export { useSettingsTest } from './settings-test.ts';

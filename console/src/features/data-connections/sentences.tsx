@@ -4,7 +4,7 @@ import type { DataConnectionTestResult, PublicDataConnection } from '../../api/t
 import { dataConnections as words } from '../../text/en/data-connections.ts';
 import { Time } from '../../time/index.ts';
 import { Emphasis, type Outcome, Quiet, TestSteps, Words } from '../../ui/index.ts';
-import { type Engine, placeOf } from './values.ts';
+import { type Engine, placeOf } from './form.ts';
 
 export const kindOf = { ok: 'on-time', unreachable: 'missing', unverified: 'due' } as const satisfies Record<
   PublicDataConnection['status']['state'],

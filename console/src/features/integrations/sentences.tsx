@@ -3,7 +3,6 @@ import type { ShownIntegration } from '../../api/types.gen.ts';
 import { integrations as words } from '../../text/en/integrations.ts';
 import { Time } from '../../time/index.ts';
 import { Emphasis, type Outcome, Words } from '../../ui/index.ts';
-import { hostOf } from './values.ts';
 
 /** From this lag in seconds an integration that delivers is behind. */
 const behindFrom = 60;
@@ -21,6 +20,9 @@ export const kindOf: Record<ShownState, Outcome> = {
   paused: 'missing',
   disabled: 'skipped',
 };
+
+/** The host of an address, or all of it if it has none: a placeholder may stand for it. */
+export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);
 
 /** Its description, or the provider and the host. */
 export const titleOf = ({ description, settings, resolved_url }: ShownIntegration): string =>
