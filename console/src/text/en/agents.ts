@@ -58,7 +58,6 @@ export const agents = catalog({
   finished: 'Done in 24 h',
   ended: 'Failed in 24 h',
   limits: 'Limits',
-  traces: 'Traces',
   tracesTo: 'Sent to',
   tracesNowhere: 'No integration gets its traces.',
   tracesHidden: 'not shown to your role',

@@ -66,6 +66,4 @@ export const apiKeys = catalog({
   revokeUnused: 'It was never used.',
   revokeOwn: 'This is the key that you are signed in with: you are signed out.',
   revoked: 'Key revoked',
-  personal: 'personal',
-  you: 'this session',
 });

@@ -26,5 +26,4 @@ export const audit = catalog({
   showWithReason: 'Details and reason',
   position: (position: number | null) =>
     position === null ? 'Not chained yet.' : `Position ${number(position)} of the chain.`,
-  by: (name: string) => `only ${name}`,
 });

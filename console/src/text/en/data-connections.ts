@@ -125,7 +125,6 @@ export const dataConnections = catalog({
   unique: 'unique',
   uniqueOf: (columns: string) => `unique (${columns})`,
   foreignKey: (table: string, columns: string) => `to ${table} (${columns})`,
-  comment: 'Comment',
   previewTitle: 'First rows',
   previewMore: 'The table has more rows. The order is that of the database.',
   previewEmpty: 'The table has no rows.',

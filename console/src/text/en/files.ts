@@ -14,13 +14,11 @@ export const files = catalog({
   note: 'The agent reads them with its tools.',
   upload: 'Upload files',
   drop: 'Drop the files here.',
-  dropHint: 'or drop them here',
   empty:
     'There are no files yet. Upload one, and the agent can read it, extract data from it or make a table.',
   onlyDraft: 'Files can be changed only while the Work Item is a draft.',
   emptyFixed: 'There are no files. They can be uploaded only while the Work Item is a draft.',
   file: 'File',
-  type: 'Type',
   size: 'Size',
   created: 'Uploaded',
   by: (name: string) => `by ${name}`,

@@ -69,7 +69,6 @@ export const integrations = catalog({
   content: 'Debug traces',
   lastError: 'Last error',
   noError: 'none',
-  version: 'Version',
   managed: 'Managed by the deployment',
 
   url: 'URL',

@@ -27,7 +27,6 @@ export const people = catalog({
   unverified: 'not verified',
   lastSignIn: 'Last sign-in',
   never: 'never',
-  confirmed: 'Confirmed',
   changeRole: 'Change role',
   changeRoleText: 'The role is then set by hand: role mappings do not change it any more.',
   useMappings: 'Use role mappings',

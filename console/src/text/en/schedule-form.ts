@@ -76,7 +76,6 @@ export const scheduleForm = catalog({
   create: 'Create schedule',
   createAndRun: 'Create and run now',
   created: (name: string) => `${name} is created`,
-  open: 'Open',
   createdNotRun: 'The schedule is created, but it could not be run.',
   openSchedule: 'Open the schedule',
   saved: (name: string) => `${name} is saved`,

@@ -31,7 +31,6 @@ export const scheduleTimeline = catalog({
     `${day} ${hour}: ${plural(total, { one: '# occurrence', other: '# occurrences' })}${bad === 0 ? '' : `, ${number(bad)} skipped or missing`}`,
   noHour: (day: string, hour: string) => `${day} ${hour} does not exist: the clock goes forward.`,
   twice: 'twice',
-  load: 'Load',
   busiest: (total: number) =>
     `Busiest: ${plural(total, { one: '# occurrence', other: '# occurrences' })} in the hour from {at}.`,
   collision: (count: number) => `${number(count)} at {at}, within one minute.`,

@@ -41,7 +41,6 @@ export const shell = catalog({
   zone: 'Times in',
   zones: { local: 'Local time', utc: 'UTC', schedule: "The schedule's zone" },
   zoneIs: (zone: string) => `Times in: ${zone}`,
-  keys: 'Keys',
   letterKeys: 'Single-letter keys',
   letterKeysHint: 'Switch them off if you speak to your computer.',
   signOut: 'Sign out',

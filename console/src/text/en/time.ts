@@ -8,10 +8,4 @@ export const times = catalog({
   in: (span: string) => `in ${span}`,
   days: (count: number) => plural(count, { one: '# day', other: '# days' }),
   updated: (milliseconds: number) => `updated ${duration(milliseconds)} ago`,
-  zone: 'Times in',
-  local: 'local time',
-  localOf: (zone: string) => `local (${zone})`,
-  utc: 'UTC',
-  schedule: "the schedule's zone",
-  copyIso: (iso: string) => `Copies as ${iso}`,
 });
