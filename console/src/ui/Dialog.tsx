@@ -40,12 +40,10 @@ export const Dialog = (props: DialogProps) => {
 };
 
 export interface ActionDialogProps extends Omit<DialogProps, 'actions'> {
-  /** The text of the button, if it is not the title. */
   action?: string;
   kind?: ButtonKind;
   onConfirm: () => void;
   busy?: boolean;
-  /** Why the change failed. */
   error?: ApiProblem | null;
   disabledReason?: string | null | undefined;
 }

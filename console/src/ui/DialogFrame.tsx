@@ -11,7 +11,6 @@ import type { DialogProps } from './Dialog.tsx';
 import { useEscape } from './escape.ts';
 import { useReturnFocus } from './return-focus.ts';
 
-/** The dialog itself, which `Dialog` loads when it is first opened. */
 export const DialogFrame = ({
   open,
   onClose,

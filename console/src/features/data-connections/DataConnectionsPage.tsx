@@ -54,7 +54,6 @@ const columns: readonly Column<PublicDataConnection>[] = [
   },
 ];
 
-/** All databases that semantic data models read, and whether they respond. */
 export const DataConnectionsPage = () => (
   <ListPage
     title={pages.dataConnections}

@@ -56,7 +56,7 @@ const Settings = ({ configuration, etag }: { configuration: DocumentIntelligence
   );
 };
 
-/** Who reads documents, and with which model their data are found. */
+/** Reader of documents, and the model that finds their data. */
 export const DocumentIntelligencePage = () => {
   const got = useOperation('getDocumentIntelligence', {});
   const mayDelete = permissionReason(usePermission('deleteDocumentIntelligence'));

@@ -44,7 +44,7 @@ const ModelSelect = ({ disabledReason, ...field }: Control<string | null>) => {
 
 const trimmed = (address: string): string => address.trim().replace(/\/+$/, '');
 
-/** Whether the stored secrets belong to another engine or address: they are not sent there. */
+/** Says that the stored secrets belong to another engine or address: they are not sent there. */
 export const isMoved = (values: ReaderValues, stored: ReaderValues): boolean =>
   values.provider !== stored.provider ||
   trimmed(values.endpoint) !== trimmed(stored.endpoint) ||

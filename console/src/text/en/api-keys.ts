@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { plural } from '../format.ts';
 
-/** Words of the page API keys. */
 export const apiKeys = catalog({
   lead: 'Programs and people sign in with keys. The value of a key is shown once, when it is created.',
   newKey: 'New API key',

@@ -4,7 +4,6 @@ import { duration, number, plural } from '../format.ts';
 const models = (count: number) =>
   plural(count, { one: '# semantic data model', other: '# semantic data models' });
 
-/** Words of the pages about data connections. */
 export const dataConnections = catalog({
   lead: 'Databases that semantic data models read. The platform only reads them.',
   newConnection: 'New data connection',

@@ -3,7 +3,6 @@ import { bytes, number, percent, plural } from '../format.ts';
 
 const values = (count: number) => plural(count, { one: '# value', other: '# values' });
 
-/** Words of the pages about extractions from documents. */
 export const extractions = catalog({
   lead: 'Data from documents, with the place where each value stands. Those that you made are listed.',
   empty:

@@ -4,7 +4,6 @@ import { bytes, duration, number, percent, plural } from '../format.ts';
 const rows = (count: number) => plural(count, { one: '# row', other: '# rows' });
 const columns = (count: number) => plural(count, { one: '# column', other: '# columns' });
 
-/** Words of the tab of files and data frames, of a conversation or a Work Item. */
 export const files = catalog({
   tab: 'Files and data',
   conversationTab: 'Conversation',

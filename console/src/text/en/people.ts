@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { plural } from '../format.ts';
 
-/** Words of the pages Users and Role mappings. */
 export const people = catalog({
   lead: 'The people who sign in with the identity provider. Role mappings give most of them their role.',
   mappings: 'Role mappings',

@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { duration, number, plural } from '../format.ts';
 
-/** Words of the form that makes and changes a schedule. */
 export const scheduleForm = catalog({
   agent: 'Agent',
   noAgents: 'Schedules belong to a Worker agent, and there is none yet.',

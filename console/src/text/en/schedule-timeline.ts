@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { number, plural } from '../format.ts';
 
-/** Words of the timeline and the calendar of schedules. */
 export const scheduleTimeline = catalog({
   title: 'Timeline',
   label: 'Occurrences over time',

@@ -3,7 +3,6 @@ import { duration, number, plural } from '../format.ts';
 
 const agents = (count: number) => plural(count, { one: '# agent', other: '# agents' });
 
-/** Words of the pages about semantic data models. */
 export const semanticDataModels = catalog({
   lead: 'What the tables of a database mean, so that the same question gets the same right number every time.',
   newModel: 'New semantic data model',

@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { duration } from '../format.ts';
 
-/** Words of the frame around all pages. */
 export const shell = catalog({
   main: 'Main',
   rail: 'Workspace',

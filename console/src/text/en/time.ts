@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { duration, plural } from '../format.ts';
 
-/** Words for times. */
 export const times = catalog({
   now: 'now',
   ago: (span: string) => `${span} ago`,

@@ -3,7 +3,6 @@ import { duration, list, number, plural } from '../format.ts';
 
 const attempts = { one: '# attempt', other: '# attempts' };
 
-/** Words for one Work Item: what it is, how it goes, what can be done. */
 export const workItems = catalog({
   newWorkItem: 'New Work Item',
   unnamed: (id: string) => `Work Item ${id.slice(0, 8)}`,
