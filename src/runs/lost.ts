@@ -16,6 +16,6 @@ export const recoverExpired = async <Row>(
   { nextIn }: WorkAhead,
 ): Promise<Row[]> => (nextIn === 0 ? db.tx((tx) => recoverLost(tx, recoverAtOnce)) : []);
 
-/** How long a loop sleeps after a look, in milliseconds. */
+/** Returns the time that a loop sleeps after a look, in milliseconds. */
 export const sleepAfter = ({ nextIn }: WorkAhead): number =>
   Math.min(longestSleepMs, Math.max(retryMs, nextIn ?? longestSleepMs));

@@ -8,7 +8,7 @@ import {
   EmptyState,
   FilterText,
   Loaded,
-  Quiet,
+  Muted,
   Section,
   type Selection,
   Table,
@@ -64,7 +64,7 @@ export const TablePicker = ({ connectionId, selection }: { connectionId: string;
                 />
               )}
             </Box>
-            {has_more && <Quiet small>{words.moreTables}</Quiet>}
+            {has_more && <Muted small>{words.moreTables}</Muted>}
           </>
         )}
       </Loaded>
