@@ -1,5 +1,5 @@
 import { catalog } from '../catalog.ts';
-import { bytes, number, percent, plural } from '../format.ts';
+import { number, percent, plural } from '../format.ts';
 
 const values = (count: number) => plural(count, { one: '# value', other: '# values' });
 
