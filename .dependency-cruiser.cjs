@@ -26,7 +26,7 @@ const imports = {
     './jobs/fault.ts ./jobs/text-file.ts ./jobs/zip-check.ts ./jobs/frames/spreadsheet.ts',
   'sandbox/jobs/frames': './jobs/fault.ts ./jobs/text-file.ts ./jobs/zip-check.ts',
   'document-intelligence': 'sandbox llm-configurations files',
-  'document-intelligence/configuration': 'http audit llm-configurations sandbox ./readers/',
+  'document-intelligence/configuration': 'http resource audit llm-configurations sandbox ./readers/',
   'document-intelligence/extractions':
     'http audit files llm-configurations sandbox settings ./boxes.ts ./configuration/ ./readers/ ./schema/ ./grounding/',
   'document-intelligence/grounding': 'sandbox ./boxes.ts ./schema/',
@@ -71,7 +71,7 @@ const imports = {
   workspace:
     'branding llm-configurations tool-servers data-connections semantic-data-models agents callbacks schedules observability document-intelligence',
   'workspace/kinds':
-    'http resource access settings branding llm-configurations tool-servers data-connections semantic-data-models agents callbacks schedules observability document-intelligence ./diff.ts ./paths.ts ./strict.ts ./document.ts',
+    'http resource access settings branding llm-configurations tool-servers data-connections semantic-data-models agents callbacks schedules observability document-intelligence ./*',
   'command/load-test': './client.ts ./proxy.ts ./options.ts ./show.ts',
 };
 /** Folders that import nothing of other features. */

@@ -32,7 +32,7 @@ export {
   wholeUsage,
 } from './usage.ts';
 
-/** What can be done with the runs of one kind: every function is one or a few statements of the given transaction. */
+/** Operations on the runs of one kind. Each function is one or a few statements of the given transaction. */
 export interface Runs<Row extends RunRow>
   extends ReturnType<typeof leasesOf<Row>>,
     ReturnType<typeof endingsOf<Row>>,

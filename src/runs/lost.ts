@@ -6,7 +6,7 @@ const recoverAtOnce = 100;
  * The longest time between two looks at what is due, in case a notification was lost. A look costs a few milliseconds.
  */
 const longestSleepMs = 60_000;
-/** How soon a lease that has expired is looked at again if another transaction has locked its row. */
+/** Delay before an expired lease is checked again if another transaction has locked its row. */
 const retryMs = 100;
 
 /** Takes runs from workers that were lost, if a look has found that a lease expired. Returns them as they are now. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const tokens = z.int().min(0);
 
-/** What all attempts of a run used. */
+/** Usage of all attempts of a run. */
 export const runUsage = z.object({
   input_tokens: tokens,
   output_tokens: tokens,

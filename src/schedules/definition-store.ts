@@ -1,6 +1,6 @@
 import { type Executor, type Json, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import type { Principal } from '../lib/principal.ts';
-import type { Overlap } from './store.ts';
+import type { ScheduleRow } from './store.ts';
 
 /** When a schedule was due, from some moment until that of the next row: what a reconciliation computes with. */
 export interface DefinitionVersion {
@@ -19,7 +19,7 @@ type DefinitionAction = (typeof definitionActions)[number];
 
 type ChangedBy = Pick<Principal, 'kind' | 'id' | 'name'>;
 
-/** How a version came to be. Null is what older releases did not record. */
+/** Origin of a version. Null: older releases did not record it. */
 interface DefinitionChange {
   action: DefinitionAction | null;
   principal: ChangedBy | null;
@@ -31,7 +31,7 @@ interface DefinitionChange {
 
 /** A version with how it came to be. */
 export type HistoryRow = DefinitionVersion &
-  DefinitionChange & { catch_up: boolean | null; overlap: Overlap | null };
+  DefinitionChange & { catch_up: boolean | null; overlap: ScheduleRow['overlap'] | null };
 
 declare module '../database/database.ts' {
   interface Schema {

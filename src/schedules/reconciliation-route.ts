@@ -126,7 +126,7 @@ const reconcileSchedule = async (
   };
 };
 
-/** What became of every nominal occurrence of a schedule: the proof that none was lost. */
+/** Route that shows the outcome of every nominal occurrence of a schedule: the proof that none was lost. */
 export const reconciliationRoute = (
   db: Database,
   find: (request: { params: Record<string, string> }) => Promise<ScheduleRow>,

@@ -7,7 +7,7 @@ import { version } from '../lib/version.ts';
 import type { Serving } from './handler.ts';
 import type { Tool } from './tools.ts';
 
-/** How often a call that waits reports progress, in milliseconds. */
+/** Interval at which a call that waits reports progress, in milliseconds. */
 const progressEveryMs = 5_000;
 
 /** The most agents that may have called each other before a call. */

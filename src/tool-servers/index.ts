@@ -14,7 +14,7 @@ import { pageRoutes } from './page-routes.ts';
 import type { SchemaWarnings } from './responses.ts';
 import { createWithinMs, toolServerRoutes } from './routes.ts';
 import { createSettingsStore, type OpenedToolServer } from './settings.ts';
-import { findToolServer, listToolServers, type ToolServerRow, type ToolUse } from './store.ts';
+import { findToolServer, listToolServers, type ToolServerRow, type ToolUse, toolServers } from './store.ts';
 import { toolRoutes } from './tool-routes.ts';
 import {
   type ApprovalGuard,
@@ -41,18 +41,14 @@ export {
   type ServerPolicies,
   type ToolPolicy,
 } from './policies.ts';
-export { createBody as createToolServerBody, updateBody as updateToolServerBody } from './schemas.ts';
-export { lockToolServersForShare, policies, type ToolUse, toolServers } from './store.ts';
+export { form as toolServerForm } from './schemas.ts';
+export { lockToolServersForShare, policies, type ToolUse } from './store.ts';
 export type { ApprovalGuard } from './tool-servers.ts';
 
-/** A server with its settings and secrets, and how its tools may be used where it does not say so itself. */
-interface ListedToolServer extends OpenedToolServer {
-  tools: Record<string, ToolUse>;
-}
-
-/** What the routes do, for other features that change tool servers. */
+/** Rules of the routes, for other features that change tool servers. */
 interface ToolServerRules {
-  list(executor: Executor): Promise<ListedToolServer[]>;
+  /** All servers with their secrets, and how their tools may be used where they do not say so themselves. */
+  list(executor: Executor): Promise<(NewToolServer & { id: string; tools: Record<string, ToolUse> })[]>;
   create(tx: Tx, actor: Actor, body: NewToolServer): Promise<ToolServerRow>;
   /** Throws 422 for another address without every stored secret. */
   update(tx: Tx, actor: Actor, id: string, changes: ToolServerChanges): Promise<ToolServerRow>;
@@ -159,7 +155,10 @@ export const createToolServers = (
         const ids = rows.map(({ id }) => id);
         const uses = Map.groupBy(await listToolUses(executor, ids), (use) => use.tool_server_id);
         return rows.map((row) => ({
-          ...settings.open(row),
+          ...toolServers.write(row),
+          ...settings.open(row).settings,
+          id: row.id,
+          prefix: row.prefix,
           tools: {
             ...row.expected_tools,
             ...Object.fromEntries(
@@ -187,7 +186,7 @@ export const createToolServers = (
       connections,
       count: (outcome) => calls.inc({ outcome }),
     }),
-    // What a process that was killed left behind.
+    // Removes files that a killed platform left behind.
     start: () => rm(folder, { recursive: true, force: true }),
     stop: async () => {
       await Promise.all([...connections.live].map((connection) => connection.close()));

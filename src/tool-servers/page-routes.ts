@@ -18,7 +18,7 @@ export const pageRoutes = (db: Database, settings: ToolServerSettingsStore): Rou
     return rows.map((row) => ({
       ...toolServerResponse(settings.open(row), counts.get(row.id)),
       new_count: counts.get(row.id)?.new_count ?? 0,
-      // What was found at an earlier address says nothing about the present one.
+      // Results from an earlier address say nothing about the present one.
       last_checked_at: row.state === 'unknown' ? null : row.discovery_began_at,
       used_by: uses.get(row.id)!,
     }));

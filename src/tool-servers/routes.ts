@@ -100,7 +100,7 @@ export const toolServerRoutes = ({
       etag: true,
       handler: async (context) => {
         let row: ToolServerRow | undefined;
-        // What a repeated request gets is the server as it was created, before its tools were discovered.
+        // A repeated request gets the server as it was created, before its tools were discovered.
         await context.transaction(async (tx) => {
           row = await createToolServer(tx, context.actor, settings, allowStdio, context.body);
           context.etag(row.revision);

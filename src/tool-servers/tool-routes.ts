@@ -43,7 +43,7 @@ export const toolRoutes = (db: Database, guard: ApprovalGuard, schemaWarnings: S
         for (const row of await db.run((executor) => listTools(executor, [found.id]))) {
           data.push(toolResponse(found, row));
           // There can be thousands, with schemas that take milliseconds each to judge.
-          if (data.length % 20 === 0) await pause();
+          if (data.length % 2 === 0) await pause();
         }
         return { data, has_more: false, next: '' };
       },
