@@ -21,6 +21,8 @@ import {
   type CheckUnused,
   createToolServer,
   deleteToolServer,
+  lockToDelete,
+  lockToUpdate,
   type NewToolServer,
   type ToolServerChanges,
   updateToolServer,
@@ -168,9 +170,13 @@ export const createToolServers = (
         }));
       },
       create: (tx, actor, body) => createToolServer(tx, actor, settings, config.allowStdioToolServers, body),
-      update: (tx, actor, id, changes) => updateToolServer(tx, actor, settings, id, changes, guard),
+      update: async (tx, actor, id, changes) => {
+        const before = await lockToUpdate(tx, settings, id, changes);
+        return updateToolServer(tx, actor, settings, before, changes, guard);
+      },
       setToolUses: (tx, actor, id, uses) => setToolUses(tx, actor, id, uses, guard),
-      delete: (tx, actor, id) => deleteToolServer(tx, actor, async () => {}, id),
+      delete: async (tx, actor, id) =>
+        deleteToolServer(tx, actor, async () => {}, await lockToDelete(tx, id)),
       checkUnused,
       discover: async (id) => {
         const row = await db.run((executor) => findToolServer(executor, id));

@@ -1,5 +1,5 @@
 import type { Database, Executor } from '../database/index.ts';
-import { finder, listPage, pageQuery, type Route, route, text } from '../http/index.ts';
+import { finder, jsonRoute, listPage, pageQuery, type Route, text } from '../http/index.ts';
 import { toolServerResponse } from './responses.ts';
 import { usedToolServer, usedToolServerPage } from './schemas.ts';
 import type { ToolServerSettingsStore } from './settings.ts';
@@ -7,7 +7,7 @@ import { findToolServer, listToolServers, type ToolServerRow } from './store.ts'
 import { countTools } from './tool-store.ts';
 import { listToolServerUses } from './use-store.ts';
 
-const reads = { role: 'builder', scope: 'agents:read', method: 'GET', base: 'app' } as const;
+const reads = { role: 'builder', scope: 'agents:read', base: 'app' } as const;
 
 /** For the application: tool servers with the agents that use them and what waits to be accepted. */
 export const pageRoutes = (db: Database, settings: ToolServerSettingsStore): Route[] => {
@@ -25,10 +25,10 @@ export const pageRoutes = (db: Database, settings: ToolServerSettingsStore): Rou
   };
   const find = finder(db, 'tool server', 'tool_server_id', findToolServer);
   return [
-    route({
+    jsonRoute({
       ...reads,
       id: 'listUsedToolServers',
-      path: '/tool-servers',
+      request: 'GET /tool-servers',
       summary: 'List tool servers with the agents that use them',
       query: pageQuery.extend({ q: text(200).optional().describe('A part of the name or of the prefix.') }),
       response: usedToolServerPage,
@@ -36,15 +36,15 @@ export const pageRoutes = (db: Database, settings: ToolServerSettingsStore): Rou
         toResponses(executor, await listToolServers(executor, page, page.q)),
       ),
     }),
-    route({
+    jsonRoute({
       ...reads,
       id: 'getUsedToolServer',
-      path: '/tool-servers/{tool_server_id}',
+      request: 'GET /tool-servers/{tool_server_id}',
       summary: 'Get a tool server with the agents that use it',
       description: 'The ETag is that of the tool server, for a change of it.',
       find,
       response: usedToolServer,
-      etag: true,
+      cache: 'revision',
       handler: async ({ found, etag }) => {
         etag(found.revision);
         return (await db.run((executor) => toResponses(executor, [found])))[0]!;

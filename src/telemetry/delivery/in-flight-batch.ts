@@ -23,7 +23,7 @@ export class InFlightBatch {
   settled: number;
   /** Number of rejected spans among those that are settled and not committed. */
   rejected = 0;
-  /** Dead letters among the same spans, in order; each lies right before `settled` or before spans that were accepted. */
+  /** Dead letters of those spans, in order; each lies right before `settled` or before spans that were accepted. */
   refused: Omit<NewDeadLetter, 'at'>[] = [];
   underWay = false;
   /** Result of the last request, until it is applied. `sentAfter`: the backend's `incidents` when it was sent. */
