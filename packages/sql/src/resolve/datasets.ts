@@ -47,7 +47,7 @@ class Fields {
     return resolveExpression(expression ?? { kind: 'column', table: null, name }, this.#place);
   }
 
-  /** The same, as the datatype that it is declared to be. */
+  /** Returns the value of a column as the datatype that it is declared to be. */
   value(column: TableColumn): Typed {
     const found = this.expression(column);
     if (found.type === 'Interval')
