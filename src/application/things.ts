@@ -19,7 +19,7 @@ export const things: Readonly<Record<string, Thing>> = {
   agent: { from: sql`agents t`, name: sql`t.name`, detail: sql`t.mode` },
   schedule: {
     from: sql`schedules t join agents a on a.id = t.agent_id`,
-    // It has the name of its Work Items; without one that of its agent.
+    // A schedule has the name of its Work Items; without one that of its agent.
     name: sql`coalesce(t.work_item_name, a.name)`,
     detail: sql`a.name || ', ' || t.cron_expression || ' ' || t.timezone`,
     agentId: sql`t.agent_id`,

@@ -158,7 +158,7 @@ export interface Scheduling {
   now: Date;
   /** True if a replica is scheduling. */
   alive: boolean;
-  /** When one last was; null if there is no record of any. */
+  /** Last time at which a replica was scheduling; null if there is no record of any. */
   last_at: Date | null;
   /** There are no records of replicas before this. */
   known_from: Date;

@@ -61,7 +61,7 @@ export class Child {
         resolve();
       };
       child.once('close', closed);
-      // It could not be started: there is no `close` then.
+      // The process could not be started: there is no `close` then.
       child.once('error', () => child.pid === undefined && closed());
     });
     // A child that is gone cannot be written to.

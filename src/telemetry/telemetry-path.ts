@@ -152,7 +152,7 @@ export class TelemetryPath {
     return healthOf(report, others, this.#clock.now());
   }
 
-  /** The same of this replica alone, for its metrics; undefined if another one delivers the integration. */
+  /** Returns the health on this replica alone, for its metrics; undefined if another one delivers the integration. */
   async ownHealth(number: number): Promise<Health | undefined> {
     const { telemetryLog, delivery } = this.#open;
     const report = telemetryLog.owns(number) ? await delivery.report(number) : undefined;

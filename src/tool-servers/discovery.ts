@@ -23,7 +23,7 @@ interface Listed {
 interface Discovered {
   tools: Listed[];
   protocolVersion: string | null;
-  /** Which tools cannot be offered and why, as sentences. */
+  /** Tools that cannot be offered, with the reasons, as sentences. */
   warnings: string[];
 }
 

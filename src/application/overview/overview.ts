@@ -28,7 +28,7 @@ export interface Permitted {
 }
 
 const hour = 3_600_000;
-/** It is computed at most once in this time for everyone who may see the same. */
+/** Time in which the Overview is computed at most once for everyone who may see the same. */
 const freshForMs = 2_000;
 
 export interface Overview {

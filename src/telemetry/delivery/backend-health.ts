@@ -19,7 +19,7 @@ export class BackendHealth {
   nextAttemptAt = 0;
   /** Failures and pauses so far. A success says nothing new of a backend if it was sent before the last of them. */
   incidents = 0;
-  /** Until a span was accepted, the settings may be the reason why others were refused. */
+  /** False: the settings may be the reason why spans were refused. */
   acceptedSinceEdit = false;
   #refusedSinceEdit = 0;
   /** Failures in a row. */

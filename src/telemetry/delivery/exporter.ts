@@ -316,7 +316,7 @@ export class Exporter {
     this.#slowDown(batch);
   }
 
-  /** One request at a time from now on. */
+  /** Allows one request at a time from now on. */
   #slowDown(batch: InFlightBatch): void {
     this.#concurrency.reset();
     batch.release();
