@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import type { Database } from '../database/index.ts';
-import { finder, listPage, pageOf, pageQuery, type Route, route } from '../http/index.ts';
-import { type AgentHooks, checkWorkerFields, createAgent, deleteAgent, updateAgent } from './agents.ts';
+import { finder, jsonRoute, listPage, pageOf, pageQuery, type Route } from '../http/index.ts';
+import {
+  type AgentHooks,
+  checkWorkerFields,
+  createAgent,
+  deleteAgent,
+  lockAgent,
+  lockToUpdate,
+  updateAgent,
+} from './agents.ts';
 import { fields } from './fields.ts';
 import { publicAgent, toResponse } from './responses.ts';
 import { agents, findAgent, listAgents } from './store.ts';
@@ -21,12 +29,11 @@ export const form = {
 export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
   const find = finder(db, 'agent', 'agent_id', findAgent);
   return [
-    route({
+    jsonRoute({
       id: 'listAgents',
       role: 'member',
       scope: 'agents:read',
-      method: 'GET',
-      path: '/agents',
+      request: 'GET /agents',
       summary: 'List agents',
       query: pageQuery,
       response: pageOf('AgentPage', publicAgent),
@@ -35,18 +42,16 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
         return Promise.all(rows.map((agent) => toResponse(executor, agent)));
       }),
     }),
-    route({
+    jsonRoute({
       id: 'createAgent',
       role: 'builder',
       scope: 'agents',
-      method: 'POST',
-      path: '/agents',
+      request: 'POST /agents',
       summary: 'Create an agent',
-      checkBody: ({ mode, ...fields }) => checkWorkerFields(mode, fields),
-      body: createBody,
+      body: { schema: createBody, precheck: ({ mode, ...fields }) => checkWorkerFields(mode, fields) },
       response: publicAgent,
       idempotent: true,
-      etag: true,
+      cache: 'revision',
       handler: ({ body, transaction, etag, actor }) =>
         transaction(async (tx) => {
           const agent = await createAgent(tx, actor, hooks, body);
@@ -54,55 +59,51 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
           return toResponse(tx, agent);
         }),
     }),
-    route({
+    jsonRoute({
       id: 'getAgent',
       role: 'member',
       scope: 'agents:read',
-      method: 'GET',
-      path: '/agents/{agent_id}',
+      request: 'GET /agents/{agent_id}',
       summary: 'Get an agent',
       find,
       response: publicAgent,
-      etag: true,
+      cache: 'revision',
       handler: async ({ found, etag }) => {
         etag(found.revision);
         return db.run((executor) => toResponse(executor, found));
       },
     }),
-    route({
+    jsonRoute({
       id: 'updateAgent',
       role: 'builder',
       scope: 'agents',
-      method: 'PATCH',
-      path: '/agents/{agent_id}',
+      request: 'PATCH /agents/{agent_id}',
       summary: 'Update an agent',
       description:
         'A lower `approval_role`, `approver_not_requester` false, a looser tool policy, and a tool server with tools that no one has to approve require the present approval role of the agent (403).',
       find,
       body: updateBody,
       response: publicAgent,
-      etag: true,
-      handler: ({ found, body, transaction, ifMatch, etag, actor }) =>
-        transaction(async (tx) => {
-          const agent = await updateAgent(tx, actor, hooks, found.id, body, ifMatch);
+      cache: 'revision',
+      lock: (tx, { found, body, actor }) => lockToUpdate(tx, actor, found.id, body),
+      handler: ({ body, transaction, etag, actor }) =>
+        transaction(async (tx, before) => {
+          const agent = await updateAgent(tx, actor, hooks, before, body);
           etag(agent.revision);
           return toResponse(tx, agent);
         }),
     }),
-    route({
+    jsonRoute({
       id: 'deleteAgent',
       role: 'builder',
       scope: 'agents',
-      method: 'DELETE',
-      path: '/agents/{agent_id}',
+      request: 'DELETE /agents/{agent_id}',
       summary: 'Delete an agent',
       description:
         'Its schedules and scopes are deleted as well. Its Work Items remain; open ones are cancelled.',
       find,
-      status: 204,
-      etag: true,
-      handler: ({ found, transaction, ifMatch, actor }) =>
-        transaction((tx) => deleteAgent(tx, actor, hooks, found.id, ifMatch)),
+      lock: (tx, { found }) => lockAgent(tx, found.id, 'delete'),
+      handler: ({ transaction, actor }) => transaction((tx, agent) => deleteAgent(tx, actor, hooks, agent)),
     }),
     ...versionRoutes(db, hooks),
   ];

@@ -16,11 +16,11 @@ import {
   removeCallbackRows,
 } from './store.ts';
 
-/** What of a callback is not secret, as the resource that has it stores and shows it. */
+/** Part of a callback that is not secret, as the resource that has it stores and shows it. */
 export interface Callback {
-  /** The same as long as the owner has it. */
+  /** Id that stays the same as long as the owner has the callback. */
   id: string;
-  /** Of its present row, if it was changed: a row never changes. */
+  /** Id of its present row, if it was changed: a row never changes. */
   row_id?: string;
   url: string;
   events: CallbackEvent[];
@@ -31,10 +31,10 @@ export interface Callback {
 /** A callback in the response of the request that created it. */
 type CreatedCallback = Callback & { secret?: string };
 
-/** One of a create body or of an update body. */
+/** Callback of a create body or of an update body. */
 type GivenCallback = NewCallback & Partial<Pick<ChangedCallback, 'id'>>;
 
-/** What of a callback is secret. */
+/** Secret part of a callback. */
 export interface CallbackSettings {
   secret: string;
   headers: Record<string, string>;
@@ -58,14 +58,14 @@ interface StoredCallbacks {
 
 /** The callbacks of agents and Work Items. */
 export interface CallbackStore {
-  /** What of each callback is secret, in their order. */
+  /** Returns the secret part of each callback, in their order. */
   settingsOf(executor: Executor, callbacks: readonly Callback[]): Promise<CallbackSettings[]>;
   sealed: SealedSettings<CallbackSettings>;
   /** Adds callbacks to their new owner. */
   add(tx: Tx, owner: Owner, given: readonly NewCallback[], actor: Actor): Promise<StoredCallbacks>;
   /**
    * The 422 for callbacks that the actor may not give: a member gives no address that is not public. Null if there is none.
-   * What stays of `before` may stay.
+   * Callbacks of `before` that are left may stay.
    */
   refusalOf(actor: Actor, given: readonly GivenCallback[], before?: readonly Callback[]): ApiError | null;
   /** Replaces the callbacks of the locked owner. Those that `given` names by their id keep what it leaves out. */

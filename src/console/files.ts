@@ -25,7 +25,7 @@ export interface BuiltFiles {
 /** The hash of what the build was made from. The build writes it last. */
 const builtFile = '.built';
 
-/** Which files each page loads. It is not served. */
+/** List of the files that each page loads. It is not served. */
 const pagesFile = '.vite/pages.json';
 
 const types: Record<string, string> = {

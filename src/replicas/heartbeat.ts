@@ -19,11 +19,11 @@ interface HeartbeatParts {
   /** The clock of this machine. */
   clock: { now(): number };
   roles: readonly string[];
-  /** What the loops of this replica last did. */
+  /** Returns the last passes of the loops of this replica. */
   loops: () => readonly LoopPass[];
-  /** What its firing loop last did; null on a replica that does not schedule. */
+  /** Returns the last pass of its firing loop; null on a replica that does not schedule. */
   firing: () => LoopPass | null;
-  /** Its telemetry log, which replicas may share. */
+  /** Returns the telemetry log of the replica, which replicas may share. */
   telemetryLog: () => { id: string; bytes: number };
 }
 
@@ -32,10 +32,10 @@ export class Heartbeat {
   readonly id = newId();
   readonly #parts: HeartbeatParts;
   readonly #loop: Loop;
-  /** When it was last stored that this replica is scheduling, by the clock that no one sets; null before. */
+  /** Time, by the clock that no one sets, of the last record that this replica is scheduling; null before. */
   #schedulingAt: number | null = null;
   #skewMs: number | null = null;
-  /** What has kept it from that since then. */
+  /** Cause that has kept the replica from scheduling since then. */
   #cause: OutageCause | null = null;
 
   constructor(parts: HeartbeatParts) {

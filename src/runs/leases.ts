@@ -2,7 +2,7 @@ import { type Executor, type RawBuilder, sql, type Tx } from '../database/index.
 import { type Moved, type RunKind, type RunRow, sqlOf } from './kind.ts';
 import { type Lease, type Who, worker } from './types.ts';
 
-/** Who claims, and for how long. */
+/** Claimant, and the time that the lease lasts. */
 export interface Claimer {
   owner: string;
   leaseSeconds: number;

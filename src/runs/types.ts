@@ -36,7 +36,7 @@ export interface Decision {
   reason?: string | undefined;
 }
 
-/** The same as it is stored for the next attempt. */
+/** Decision as it is stored for the next attempt. */
 export interface StoredDecision extends Decision {
   /** Absent for external workers, like the two below. */
   tool_call_id?: string;
@@ -45,7 +45,7 @@ export interface StoredDecision extends Decision {
   edited?: boolean;
 }
 
-/** Who did something, for the history. */
+/** Principal that did something, for the history. */
 export type Who = Pick<Principal, 'kind' | 'id' | 'name'>;
 
 /** The name in the history for what the platform does by itself. */

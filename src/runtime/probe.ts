@@ -29,7 +29,7 @@ const calledClock = ({ toolCalls }: StepResult): boolean =>
 /** The most characters of a reply that a test shows. */
 const shownReply = 80;
 
-/** Who replied what, how long it took, and the tokens that the endpoint counted. */
+/** Returns the model and its reply, the duration, and the tokens that the endpoint counted, as a sentence. */
 const replyDetail = (
   llm: ResolvedLlm,
   { text, responseModel, usage }: StepResult,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../database/index.ts';
-import { type Route, route, timestamp } from '../http/index.ts';
+import { jsonRoute, type Route, timestamp } from '../http/index.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
 import { readSettings } from '../settings/index.ts';
 import { findFirstVersion, listDefinitionVersions } from './definition-store.ts';
@@ -131,13 +131,12 @@ export const reconciliationRoute = (
   db: Database,
   find: (request: { params: Record<string, string> }) => Promise<ScheduleRow>,
 ): Route =>
-  route({
+  jsonRoute({
     id: 'auditSchedule',
     role: 'member',
     scope: 'schedules:read',
-    method: 'GET',
     base: 'app',
-    path: '/agents/{agent_id}/schedules/{schedule_id}/audit',
+    request: 'GET /agents/{agent_id}/schedules/{schedule_id}/audit',
     summary: 'Reconcile a schedule',
     description:
       'Computes the nominal times in (`from`, `to`], at most 31 days, from the expression, zone and pauses that held then and from the present time-zone rules, and compares them with what was recorded.',

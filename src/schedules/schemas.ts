@@ -86,7 +86,7 @@ export const occurrenceQuery = z.object({
   outcome: z.enum(outcomeFilters).optional(),
 });
 
-/** Which schedules of all agents: the query of their list, and the filter of an action. */
+/** Filter of the schedules of all agents: the query of their list, and the filter of an action. */
 export const scheduleFilter = z.object({
   q: z
     .string()

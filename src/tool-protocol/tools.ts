@@ -4,7 +4,7 @@ import { optional } from '../http/index.ts';
 import type { Actor, Scope } from '../lib/principal.ts';
 import type { Era } from './handler.ts';
 
-/** Who calls a tool, and how. */
+/** Caller of a tool, and the circumstances of the call. */
 export interface ToolCall {
   agent: Agent;
   actor: Actor;
@@ -21,7 +21,7 @@ interface ToolSpec<I extends z.ZodType, O extends z.ZodType> {
   name: string;
   title: string;
   description: string;
-  /** What a key with scopes must have, as for the same operation of the API. */
+  /** Scope that a key with scopes must have, as for the same operation of the API. */
   scope: Scope;
   /** Hints of the protocol for people and clients. */
   annotations: { readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean };

@@ -23,7 +23,7 @@ export interface WorkItemMessage {
   created_at: Date;
 }
 
-/** Who did it, as the history keeps it: still readable when the key or person is gone. */
+/** Returns a principal as the history keeps it: still readable when the key or person is gone. */
 export const principalJson = ({ kind, id, name }: Who): string => json({ kind, id, name });
 
 interface NewEvents {

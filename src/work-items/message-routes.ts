@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import type { Database, Executor } from '../database/index.ts';
 import {
-  type Context,
   download,
-  downloadOperation,
+  downloadDocument,
   finder,
+  jsonRoute,
   listPage,
   pageOf,
   pageQuery,
   type Route,
-  route,
+  type WebContext,
+  webRoute,
 } from '../http/index.ts';
 import { notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
@@ -47,14 +48,14 @@ export const shownMessage = publicMessage
 export const messageList = {
   description: 'Newest first. A long content is cut; its own address has all of it.',
   query: pageQuery,
-  conditional: true,
+  cache: 'content',
 } as const;
 
 /** `find` loads the parts of the message that the path names. */
 export const messageDownload = {
   description: 'A single text as it is, anything else as JSON. A `Range` of bytes is honored.',
-  web: { methods: [], operation: downloadOperation },
-  handler: async ({ found, params, headers }: Context<MessagePart[]>) => {
+  document: downloadDocument,
+  handler: async ({ found, params, headers }: WebContext<MessagePart[]>) => {
     const { text, type } = rawContent(found);
     const ending = type === 'text/plain' ? 'txt' : 'json';
     return download({ text, type, name: `message-${params.message_id}.${ending}` }, headers.range);
@@ -76,17 +77,17 @@ const path = '/work-items/{work_item_id}';
 
 export const messageRoutes = (db: Database): Route[] => {
   const find = finder(db, 'Work Item', 'work_item_id', findWorkItemId);
-  const shared = { role: 'member', scope: 'work_items:read', method: 'GET', base: 'app' } as const;
+  const shared = { role: 'member', scope: 'work_items:read', base: 'app' } as const;
 
   const valueRoute = (column: 'payload' | 'result'): Route =>
-    route({
+    webRoute({
       ...shared,
       id: `downloadWorkItem${column === 'payload' ? 'Payload' : 'Result'}`,
-      path: `${path}/${column}`,
+      request: `GET ${path}/${column}`,
       summary: `Download the ${column} of a Work Item`,
       description: 'A text as it is, anything else as JSON. A `Range` of bytes is honored.',
       find,
-      web: messageDownload.web,
+      document: downloadDocument,
       handler: async ({ found: { id }, headers }) => {
         const value = await db.run((executor) => findRawValue(executor, id, column));
         if (!value) throw notFound(column);
@@ -97,10 +98,10 @@ export const messageRoutes = (db: Database): Route[] => {
     });
 
   return [
-    route({
+    jsonRoute({
       ...shared,
       id: 'listShownMessages',
-      path: `${path}/messages`,
+      request: `GET ${path}/messages`,
       summary: 'List the messages of a Work Item for a page',
       ...messageList,
       find,
@@ -109,10 +110,10 @@ export const messageRoutes = (db: Database): Route[] => {
         listShownMessages(executor, id, await listAttempts(executor, id), page),
       ),
     }),
-    route({
+    webRoute({
       ...shared,
       id: 'downloadMessage',
-      path: `${path}/messages/{message_id}/content`,
+      request: `GET ${path}/messages/{message_id}/content`,
       summary: 'Download the content of a message',
       ...messageDownload,
       find: async ({ params }) => {

@@ -42,7 +42,7 @@ export interface WorkItem {
   updated_at: Date;
   /** The time that it was to wait for; null if none was given. */
   start_at: Date | null;
-  /** When the current or last attempt began. */
+  /** Start of the current or last attempt. */
   started_at: Date | null;
   finished_at: Date | null;
   cancel_requested_at: Date | null;
@@ -77,7 +77,7 @@ export type NewWorkItem = Pick<
 
 /** Optional fields of a new Work Item. */
 interface NewExtras {
-  /** When it starts; null or left out: at once. */
+  /** Time of its start; null or left out: at once. */
   start_at?: Date | null;
 }
 
@@ -209,7 +209,7 @@ export interface WorkItemOutcome {
   error: RunError | null;
   /** Time that its last attempt took; null unless it has ended. */
   duration_ms: number | null;
-  /** Who created it. */
+  /** Name of its creator. */
   by: string;
 }
 

@@ -69,7 +69,7 @@ export const createWorkItem = async (
     message: string;
     payload: Record<string, unknown>;
     draft: boolean;
-    /** When it starts; default at once. */
+    /** Time of its start; default at once. */
     startAt?: Date | null;
     principal: Principal;
     /** Number of agents that called each other before; default 0. */

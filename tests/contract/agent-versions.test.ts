@@ -92,6 +92,9 @@ describe('versions of an agent', () => {
       const published = await ok(act(agent, 'publish', { note: 'Better.' }));
       expect(published).toMatchObject({ kind: 'publish', from_version: 1, version: 2, note: 'Better.' });
       expect(await get(agent)).toMatchObject({ instructions: 'three', version: 2, has_changes: false });
+      expect(faults(await act(agent, 'publish', { check_only: true }))).toEqual(['check_only']);
+      const stale = { headers: { 'if-match': '"1"' } };
+      expectError(await at().api.post(`${path(agent)}/publish`, {}, stale), 412);
       await patch(agent, { instructions: 'four' });
       expect(await patch(agent, { release: 'automatic' })).toMatchObject({
         instructions: 'four',

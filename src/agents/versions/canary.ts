@@ -45,13 +45,7 @@ const contentOfVersion = async (
 };
 
 /** Starts a canary. Throws 403 if it loosens what the agent may do, 412 if it cannot run, 422 for an unknown version. */
-export const startCanary = async (
-  tx: Tx,
-  actor: Actor,
-  agentId: string,
-  wanted: NewCanary,
-): Promise<Agent> => {
-  const agent = await lockAgent(tx, agentId);
+export const startCanary = async (tx: Tx, actor: Actor, agent: Agent, wanted: NewCanary): Promise<Agent> => {
   checkNoCanary(agent);
   const { version, content } = await contentOfVersion(tx, actor, agent, wanted.version);
   if (version === agent.version) {
@@ -82,12 +76,11 @@ export const startCanary = async (
     percent: canary.percent,
     canary_id: canary.id,
   });
-  return lockAgent(tx, agentId);
+  return lockAgent(tx, agent.id);
 };
 
 /** Publishes the version of the canary, and ends it. Throws 403 and 412. */
-export const promoteCanary = async (tx: Tx, actor: Actor, hooks: Hooks, agentId: string): Promise<Agent> => {
-  const agent = await lockAgent(tx, agentId);
+export const promoteCanary = async (tx: Tx, actor: Actor, hooks: Hooks, agent: Agent): Promise<Agent> => {
   const { canary } = agent;
   if (!canary) throw notRunning();
   const { version } = canary;
@@ -99,7 +92,7 @@ export const promoteCanary = async (tx: Tx, actor: Actor, hooks: Hooks, agentId:
     from_version: agent.version,
     canary_id: canary.id,
   });
-  return lockAgent(tx, agentId);
+  return lockAgent(tx, agent.id);
 };
 
 /** Ends the canary of the locked agent. What is pinned keeps its version. */
@@ -121,11 +114,10 @@ const end = async (
 };
 
 /** Aborts the canary. Throws 412 if none runs. */
-export const abortCanary = async (tx: Tx, actor: Actor, agentId: string): Promise<Agent> => {
-  const agent = await lockAgent(tx, agentId);
+export const abortCanary = async (tx: Tx, actor: Actor, agent: Agent): Promise<Agent> => {
   if (!agent.canary) throw notRunning();
   await end(tx, actor, agent, agent.canary, 'asked');
-  return lockAgent(tx, agentId);
+  return lockAgent(tx, agent.id);
 };
 
 /** Returns why the canary ends by itself now; null if it goes on. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { Database, Executor } from '../../database/index.ts';
+import type { Database, Executor, Tx } from '../../database/index.ts';
 import {
   finder,
+  jsonRoute,
   limit,
   listPage,
   pageOf,
@@ -9,13 +10,12 @@ import {
   positionCursor,
   type Route,
   readPosition,
-  route,
   sortedPage,
 } from '../../http/index.ts';
 import { differences } from '../../lib/differences.ts';
 import { notFound, unprocessable } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
-import type { AgentHooks } from '../agents.ts';
+import { type AgentHooks, lockAgent } from '../agents.ts';
 import { publicAgent, toResponse } from '../responses.ts';
 import { type Agent, findAgent } from '../store.ts';
 import { abortCanary, promoteCanary, startCanary } from './canary.ts';
@@ -74,13 +74,14 @@ const readVersion = async (executor: Executor, agent: Agent, reference: string) 
 export const versionRoutes = (db: Database, hooks: AgentHooks): Route[] => {
   const find = finder(db, 'agent', 'agent_id', findAgent);
   const shared = { base: 'v2', find } as const;
-  const reads = { ...shared, role: 'member', scope: 'agents:read', method: 'GET' } as const;
-  const acts = { ...shared, role: 'builder', scope: 'agents', method: 'POST' } as const;
+  const reads = { ...shared, role: 'member', scope: 'agents:read' } as const;
+  const acts = { ...shared, role: 'builder', scope: 'agents' } as const;
+  const lock = (tx: Tx, { found }: { found: Agent }) => lockAgent(tx, found.id);
   return [
-    route({
+    jsonRoute({
       ...reads,
       id: 'listAgentVersions',
-      path: `${onePath}/versions`,
+      request: `GET ${onePath}/versions`,
       summary: 'List the versions of an agent',
       query: z.object({ limit, next: z.string().optional() }),
       response: pageOf('AgentVersionPage', publicVersion),
@@ -97,10 +98,10 @@ export const versionRoutes = (db: Database, hooks: AgentHooks): Route[] => {
         );
       },
     }),
-    route({
+    jsonRoute({
       ...reads,
       id: 'getAgentVersion',
-      path: `${onePath}/versions/{version}`,
+      request: `GET ${onePath}/versions/{version}`,
       summary: 'Get a version of an agent',
       description: 'With its content. `version` is a number, `published` or `draft`.',
       query: compareQuery,
@@ -115,59 +116,55 @@ export const versionRoutes = (db: Database, hooks: AgentHooks): Route[] => {
           return { ...version, changes: differences(other.content, version.content) };
         }),
     }),
-    route({
-      ...shared,
-      role: 'builder',
-      scope: 'agents',
-      method: 'DELETE',
+    jsonRoute({
+      ...acts,
       id: 'discardAgentDraft',
-      path: `${onePath}/draft`,
+      request: `DELETE ${onePath}/draft`,
       summary: 'Discard the draft of an agent',
       description: 'The draft is the published version again.',
-      status: 204,
-      etag: true,
-      handler: ({ found, transaction, ifMatch, actor }) =>
-        transaction((tx) => discardDraft(tx, actor, found.id, ifMatch)),
+      lock,
+      handler: ({ transaction, actor }) => transaction((tx, agent) => discardDraft(tx, actor, agent)),
     }),
-    route({
+    jsonRoute({
       ...acts,
       id: 'publishAgent',
-      path: `${onePath}/publish`,
+      request: `POST ${onePath}/publish`,
       summary: 'Publish the draft of an agent',
       description: 'Without a draft it returns the last publication, and nothing changes.',
-      body: publishBody,
-      bodyOptional: true,
-      otherStatuses: [403, 412, 422],
+      body: { schema: publishBody, optional: true },
+      otherStatuses: [403, 422],
       response: publicPublication,
       idempotent: true,
-      handler: ({ found, body, transaction, actor }) =>
-        transaction((tx) => publishDraft(tx, actor, hooks, found.id, body)),
+      lock,
+      handler: ({ body, transaction, actor }) =>
+        transaction((tx, agent) => publishDraft(tx, actor, hooks, agent, body)),
     }),
-    route({
+    jsonRoute({
       ...acts,
       id: 'rollBackAgent',
-      path: `${onePath}/rollback`,
+      request: `POST ${onePath}/rollback`,
       summary: 'Roll an agent back to an earlier version',
       body: rollbackBody,
-      otherStatuses: [403, 412],
+      otherStatuses: [403],
       response: publicPublication,
       idempotent: true,
-      handler: ({ found, body, transaction, actor }) =>
-        transaction((tx) => rollBack(tx, actor, hooks, found.id, body)),
+      lock,
+      handler: ({ body, transaction, actor }) =>
+        transaction((tx, agent) => rollBack(tx, actor, hooks, agent, body)),
     }),
-    route({
+    jsonRoute({
       ...reads,
       id: 'listAgentPublications',
-      path: `${onePath}/publications`,
+      request: `GET ${onePath}/publications`,
       summary: 'List the publications of an agent',
       query: pageQuery,
       response: pageOf('PublicationPage', publicPublication),
       handler: listPage(db, (executor, page, { found }) => listPublications(executor, found.id, page)),
     }),
-    route({
+    jsonRoute({
       ...reads,
       id: 'getAgentPublication',
-      path: `${onePath}/publications/{publication_id}`,
+      request: `GET ${onePath}/publications/{publication_id}`,
       summary: 'Get a publication of an agent',
       response: publicPublication,
       handler: async ({ found, params }) => {
@@ -179,42 +176,45 @@ export const versionRoutes = (db: Database, hooks: AgentHooks): Route[] => {
         return publication;
       },
     }),
-    route({
+    jsonRoute({
       ...acts,
       id: 'startCanary',
-      path: `${onePath}/canary`,
+      request: `POST ${onePath}/canary`,
       summary: 'Start a canary of an agent',
       description:
         'A share of what is claimed runs another version. A schedule, and a conversation, has the same version while it lasts.',
       body: canaryBody,
-      otherStatuses: [403, 412],
+      otherStatuses: [403],
       response: publicAgent,
       idempotent: true,
-      handler: ({ found, body, transaction, actor }) =>
-        transaction(async (tx) => toResponse(tx, await startCanary(tx, actor, found.id, body))),
+      lock,
+      handler: ({ body, transaction, actor }) =>
+        transaction(async (tx, agent) => toResponse(tx, await startCanary(tx, actor, agent, body))),
     }),
-    route({
+    jsonRoute({
       ...acts,
       id: 'promoteCanary',
-      path: `${onePath}/canary/promote`,
+      request: `POST ${onePath}/canary/promote`,
       summary: 'Publish the version of a canary',
-      otherStatuses: [403, 412],
+      otherStatuses: [403],
       response: publicAgent,
       idempotent: true,
-      handler: ({ found, transaction, actor }) =>
-        transaction(async (tx) => toResponse(tx, await promoteCanary(tx, actor, hooks, found.id))),
+      lock,
+      handler: ({ transaction, actor }) =>
+        transaction(async (tx, agent) => toResponse(tx, await promoteCanary(tx, actor, hooks, agent))),
     }),
-    route({
+    jsonRoute({
       ...acts,
       id: 'abortCanary',
-      path: `${onePath}/canary/abort`,
+      request: `POST ${onePath}/canary/abort`,
       summary: 'Abort a canary',
       description: 'Runs that have its version keep it.',
-      otherStatuses: [403, 412],
+      otherStatuses: [403],
       response: publicAgent,
       idempotent: true,
-      handler: ({ found, transaction, actor }) =>
-        transaction(async (tx) => toResponse(tx, await abortCanary(tx, actor, found.id))),
+      lock,
+      handler: ({ transaction, actor }) =>
+        transaction(async (tx, agent) => toResponse(tx, await abortCanary(tx, actor, agent))),
     }),
   ];
 };

@@ -113,9 +113,9 @@ export const compareQuery = z.object({
 export const publishBody = z
   .object({
     note: optional(text(2_000)).describe('Why it is published.'),
-    check_only: optional(z.boolean(), false).describe('Only the gate is asked.'),
-    override_reason: optional(text(2_000, 1)).describe('Why it is published whatever the gate says.'),
-    wait_seconds: optional(z.int().min(0).max(600), 0).describe('How long to wait for the gate.'),
+    check_only: optional(z.literal(false, 'requires a gate, which this agent does not have')).describe(
+      'Only agents with a gate can be checked without publishing.',
+    ),
   })
   .meta({ id: 'PublishAgentBody' });
 
@@ -137,6 +137,5 @@ export const canaryBody = z
         min_finished: optional(z.int().min(1).max(10_000), 20),
       }),
     ).describe('It ends by itself when more of its runs than this fail.'),
-    override_reason: optional(text(2_000, 1)),
   })
   .meta({ id: 'StartCanaryBody' });

@@ -3,7 +3,7 @@ import type { Tx } from '../../database/index.ts';
 import { ApiError, unprocessable } from '../../lib/errors.ts';
 import type { Actor } from '../../lib/principal.ts';
 import { rfc8785 } from '../../lib/rfc8785.ts';
-import { type AgentHooks, lockAgent, lockReferences } from '../agents.ts';
+import { type AgentHooks, lockReferences } from '../agents.ts';
 import { checkMayLoosen } from '../loosening.ts';
 import { type Agent, type Content, contentColumns } from '../store.ts';
 import { shownContent, withContent } from './content.ts';
@@ -56,15 +56,14 @@ export const moveTo = async (
   return (await findPublication(tx, agent.id, pointer.publication_id))!;
 };
 
-/** Publishes the draft. Without one, returns the last publication and changes nothing. Throws 403 and 412. */
+/** Publishes the draft of the locked agent. Without one, returns the last publication and changes nothing. Throws 403 and 412. */
 export const publishDraft = async (
   tx: Tx,
   actor: Actor,
   hooks: Pick<AgentHooks, 'onSettings'>,
-  agentId: string,
-  { note }: { note?: string | null | undefined },
+  agent: Agent,
+  { note }: { note?: string | null | undefined } = {},
 ): Promise<Publication> => {
-  const agent = await lockAgent(tx, agentId);
   if (agent.draft === null) return (await findPublication(tx, agent.id, agent.publication_id))!;
   checkNoCanary(agent);
   const version = await freeze(tx, agent.id, agent.draft, actor.principal);
@@ -93,10 +92,9 @@ export const rollBack = async (
   tx: Tx,
   actor: Actor,
   hooks: Pick<AgentHooks, 'onSettings'>,
-  agentId: string,
+  agent: Agent,
   { version, reason }: { version: number; reason?: string | null | undefined },
 ): Promise<Publication> => {
-  const agent = await lockAgent(tx, agentId);
   const target = await findVersion(tx, agent.id, version);
   if (!target) throw unprocessable([{ path: 'version', message: 'is not a version of this agent' }]);
   if (version === agent.version) return (await findPublication(tx, agent.id, agent.publication_id))!;
@@ -127,15 +125,8 @@ export const rollBack = async (
   return publication;
 };
 
-/** Makes the draft the published version again. */
-export const discardDraft = async (
-  tx: Tx,
-  actor: Actor,
-  agentId: string,
-  ifMatch: (revision: number) => void,
-): Promise<void> => {
-  const agent = await lockAgent(tx, agentId);
-  ifMatch(agent.revision);
+/** Makes the draft of the locked agent the published version again. */
+export const discardDraft = async (tx: Tx, actor: Actor, agent: Agent): Promise<void> => {
   if (agent.draft === null) return;
   await updateDraft(tx, agent.id, null);
   await audit(tx, actor, 'agent.update', agent.id, { name: agent.name, changed: ['draft'] });

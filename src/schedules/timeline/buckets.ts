@@ -9,7 +9,7 @@ export interface Bucket {
   /** Passed over because the schedule was paused or edited, or could not fire. */
   skipped: number;
   manual: number;
-  /** It should have fired and did not: it was recorded as missed, or not at all. */
+  /** Occurrences that should have fired and did not: they were recorded as missed, or not at all. */
   missing: number;
   /** Due, and not handled yet. */
   due: number;

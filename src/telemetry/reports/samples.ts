@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
 
-/** How far one integration was, over all replicas. Counts in spans since it was created. */
+/** Progress of one integration over all replicas. Counts in spans since it was created. */
 export interface Sample {
   /** The start of the minute. */
   at: Date;
@@ -50,7 +50,7 @@ export const countDelivered = async (
   return rows;
 };
 
-/** When the last error that is shown of each integration was reported, by its number. */
+/** Returns the time of the last error that is shown of each integration, by its number. */
 export const listErrorTimes = async (executor: Executor): Promise<Map<number, Date>> => {
   const { rows } = await sql<{ number: number; at: Date }>`select number, max(last_error_at) as at
     from telemetry_accounts where last_error_at is not null group by number`.execute(executor);

@@ -30,11 +30,11 @@ export const mostAtOnce = 100;
 /** One transaction: few enough that nothing waits long for the rows that it locks. */
 const chunkSize = 25;
 
-/** Which Work Items. */
+/** Selection of Work Items. */
 export type Selection = { ids: readonly string[] } | { filter: WorkItemSearch };
 
 interface Selected {
-  /** Those that exist, in the order of their creation. */
+  /** Work Items that exist, in the order of their creation. */
   ids: string[];
   /** Number of Work Items that were asked for. */
   matched: number;

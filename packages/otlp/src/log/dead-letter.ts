@@ -1,7 +1,7 @@
 /** A span that its backend refused, alone. */
 export interface DeadLetter {
   id: string;
-  /** When it was refused, RFC 3339. */
+  /** Time of the refusal, RFC 3339. */
   at: string;
   /** The backend's status and the beginning of its message, scrubbed. */
   status: number;
@@ -21,7 +21,7 @@ export interface NewDeadLetter {
   span: Buffer;
 }
 
-/** How a dead letter ends: a retry was accepted, it was purged, or it is older than the retention. */
+/** End of a dead letter: a retry was accepted, it was purged, or it is older than the retention. */
 export type DeadLetterEnd = 'delivered' | 'discarded' | 'expired';
 
 const idPattern = /^\d{16}$/;

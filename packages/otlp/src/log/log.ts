@@ -18,8 +18,8 @@ export interface Slice {
 export interface Batch {
   number: number;
   /**
-   * How many of the integration's spans were passed before the first one here. So every span of an
-   * integration has an ordinal (`start` + its index in the batch) that stays the same after any crash.
+   * Number of the integration's spans that were passed before the first one here. So every span of an integration has
+   * an ordinal (`start` + its index in the batch) that stays the same after any crash.
    */
   start: number;
   /**
@@ -107,7 +107,7 @@ export interface TelemetryLog {
   endDeadLetters(number: number, ids: readonly string[] | undefined, as: DeadLetterEnd): Promise<number>;
 
   counters(number: number): DeliveryCounters;
-  /** When the oldest queued span was accepted (ms since 1970); null if nothing is queued. */
+  /** Resolves to the time at which the oldest queued span was accepted (ms since 1970); null if nothing is queued. */
   oldest(number: number): Promise<number | null>;
   /**
    * Retention: spans that are older than `before` (ms since 1970), or beyond `maxBytes` on disk, oldest first, and dead

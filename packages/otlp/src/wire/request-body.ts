@@ -54,7 +54,7 @@ export const readBody = (
       }
     };
     const brokeOff = (): void => reject(new Error('the stream broke off'));
-    // Its `close` was already emitted and does not come again.
+    // The stream's `close` was already emitted and does not come again.
     if (stream.destroyed) return brokeOff();
     stream.on('error', reject);
     stream.on('close', brokeOff);
@@ -68,6 +68,6 @@ export const readBody = (
  * of them make it mark the whole heap, which took more CPU than inflating them.
  */
 export const release = (bytes: Buffer): void => {
-  // What is smaller may lie in Node's pool next to the bytes of others.
+  // A smaller body may lie in Node's pool next to the bytes of others.
   if (bytes.buffer instanceof ArrayBuffer && 2 * bytes.length >= Buffer.poolSize) bytes.buffer.transfer(0);
 };

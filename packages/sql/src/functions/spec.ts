@@ -3,7 +3,7 @@ import type { Constant } from '../tree.ts';
 import type { Type } from '../types.ts';
 
 /**
- * What an argument must be. `count` is a number that is rounded to a whole one; `moment` is a Date, DateTime or
+ * Kind that an argument must have. `count` is a number that is rounded to a whole one; `moment` is a Date, DateTime or
  * DateTimeTz; `clock` may be a Time too.
  */
 export type Kind = 'any' | 'number' | 'count' | 'text' | 'boolean' | 'moment' | 'clock';
@@ -35,7 +35,7 @@ export interface Scalar {
   whole?: Record<number, [least: number, most: number]>;
   /** Arguments that must be text written in the SQL. */
   fixedText?: number[];
-  /** What `unit` may be. Without it the function has none. */
+  /** Values of `unit`. Without them the function has no `unit`. */
   units?: readonly string[];
   /** Not for users: only trees built by code have it. */
   internal?: true;
@@ -43,7 +43,7 @@ export interface Scalar {
   print: Printers;
 }
 
-/** The same call on every engine; PostgreSQL's is qualified, so that no schema of the user can replace it. */
+/** Prints the same call on every engine; PostgreSQL's is qualified, so that no schema of the user can replace it. */
 export const everywhere = (name: string, others: Partial<Record<Engine, string>> = {}) => {
   const call =
     (called: string) =>

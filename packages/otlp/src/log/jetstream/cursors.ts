@@ -6,7 +6,7 @@ const leaseSeconds = 12;
 const renewEveryMs = 4_000;
 const heartbeatEveryMs = 1_000;
 const takeMoreMs = 100;
-/** How long before the end of its lease an owner stops delivering, by its own clock. */
+/** Margin before the end of its lease at which an owner stops delivering, by its own clock. */
 const leaseMarginMs = 1_000;
 
 /**
@@ -14,9 +14,9 @@ const leaseMarginMs = 1_000;
  * known to about a second, and only the owner's fencing token moves a cursor.
  */
 export class Cursors {
-  /** This replica takes part in delivery. */
+  /** True if this replica takes part in delivery. */
   delivers = false;
-  /** This replica is the maintenance leader: it saves checkpoints, expires and purges. */
+  /** True if this replica is the maintenance leader: it saves checkpoints, expires and purges. */
   isLeader = false;
   readonly #store: StreamStore;
   readonly #replica: string;
@@ -24,7 +24,7 @@ export class Cursors {
   readonly #known = new Map<number, Cursor>();
   /** Serialises takeovers: two at once would each see the other's rows as taken, and stop early. */
   readonly #takeovers = new Mutex();
-  /** Until when this replica owns its integrations, by performance.now(). */
+  /** Time until which this replica owns its integrations, by performance.now(). */
   #leasedUntil = 0;
   #renewedAt = 0;
 
