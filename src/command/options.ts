@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 /** The address of a platform, and the key that requests carry. */
 export interface Access {
-  /** Without a slash at its end. */
+  /** Address of the platform without a slash at its end. */
   url: string;
   key: string;
 }

@@ -160,7 +160,7 @@ export interface Scheduling {
   alive: boolean;
   /** Last time at which a replica was scheduling; null if there is no record of any. */
   last_at: Date | null;
-  /** There are no records of replicas before this. */
+  /** Time before which there are no records of replicas. */
   known_from: Date;
 }
 

@@ -246,7 +246,7 @@ export interface WorkItemFilter {
   created_before?: number;
 }
 
-/** Newest first, with how many match in all: one statement, so that both are of the same moment. */
+/** Returns Work Items, newest first, and the number of matches: one statement, so that both are of the same moment. */
 export const listWorkItems = async (
   executor: Executor,
   filter: WorkItemFilter,
