@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from '../database/index.ts';
 
-/** Way to name the rows of a kind. */
 interface Thing {
   /** The table as `t`, with what its name needs. */
   from: RawBuilder<unknown>;

@@ -7,7 +7,6 @@ export interface Access {
   key: string;
 }
 
-/** Options of the command. */
 export interface Options extends Access {
   command: 'export' | 'plan' | 'apply';
   /** `-`: standard input or output. */

@@ -153,7 +153,6 @@ export const listOutages = async (
   return rows;
 };
 
-/** State of scheduling at present. */
 export interface Scheduling {
   now: Date;
   /** True if a replica is scheduling. */

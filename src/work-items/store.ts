@@ -73,7 +73,6 @@ export type NewWorkItem = Pick<
   'id' | 'agent_id' | 'schedule_id' | 'occurrence' | 'work_item_name' | 'message' | 'payload'
 >;
 
-/** Optional fields of a new Work Item. */
 interface NewExtras {
   /** Time of its start; null or left out: at once. */
   start_at?: Date | null;

@@ -44,7 +44,6 @@ export interface Explained {
   clock: LocalClock;
 }
 
-/** Facts that an explanation is made of. */
 interface Facts {
   executor: Executor;
   schedule: ScheduleRow;
