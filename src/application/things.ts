@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from '../database/index.ts';
 
-/** Way to name the rows of a kind. */
 interface Thing {
   /** The table as `t`, with what its name needs. */
   from: RawBuilder<unknown>;
-  /** May be null. */
+  /** Name, which may be null. */
   name: RawBuilder<unknown>;
   /** Text that tells the row from others with the same name. */
   detail?: RawBuilder<unknown>;

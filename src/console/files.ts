@@ -18,7 +18,7 @@ export interface BuiltFiles {
   index: string;
   /** The tags that load the files of the page at a path. */
   tagsOf: (path: string) => string;
-  /** By path, `/assets/app.js`. */
+  /** Files by path, `/assets/app.js`. */
   byPath: ReadonlyMap<string, BuiltFile>;
 }
 

@@ -10,7 +10,7 @@ interface Owner {
 
 /** A kind of owner: how paths name it, and what must hold to change its files. */
 export interface OwnerKind {
-  /** In the ids of operations: `listConversationFiles`. */
+  /** Name in the ids of operations: `listConversationFiles`. */
   name: 'Conversation' | 'WorkItem';
   text: string;
   path: string;

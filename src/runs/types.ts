@@ -31,7 +31,7 @@ export type NewApproval = Omit<PendingApproval, 'requested_at' | 'expires_at'>;
 export interface Decision {
   approval_id: string;
   decision: 'approve' | 'deny';
-  /** Instead of those that were asked about. */
+  /** Arguments in the place of those that were asked about. */
   arguments?: Record<string, unknown> | undefined;
   reason?: string | undefined;
 }

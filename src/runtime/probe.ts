@@ -10,7 +10,7 @@ import { builtInTools } from './tools.ts';
 
 type Steps = Awaited<ReturnType<ProbeLlm>>['steps'];
 
-/** For all steps together: the response is sent within 30 s. */
+/** Limit of all steps together: the response is sent within 30 s. */
 const probeWithinMs = 28_000;
 /** Time that a test waits for its turn. */
 const waitForPlaceMs = 30_000;

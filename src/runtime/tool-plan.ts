@@ -7,7 +7,6 @@ import type { Tool, WithheldTool } from './tools.ts';
 
 type Args = Record<string, unknown>;
 
-/** Plan for a tool call. */
 export type Plan =
   /** The call is not made; the model gets this text as its error. */
   | { kind: 'refuse'; call: ToolCall; text: string }

@@ -84,7 +84,7 @@ const schedulesOfAgent = prepared((executor, values: { agentId: string }) =>
     .compile(),
 );
 
-/** Newest first. */
+/** Returns the schedules of an agent, newest first. */
 export const listSchedules = (executor: Executor, agentId: string): Promise<ScheduleRow[]> =>
   schedulesOfAgent(executor, { agentId });
 

@@ -36,7 +36,7 @@ export interface TelemetryPathOptions {
   egress: Pick<Egress, 'request'>;
   log: Logger;
   clock?: Clock;
-  /** From 0 to 1, for the jitter of retries. */
+  /** Returns a number from 0 to 1, for the jitter of retries. */
   random?: () => number;
   /** Limit of a request to a backend, in ms. Default 30 s. */
   requestTimeoutMs?: number;

@@ -27,7 +27,7 @@ interface Discovered {
   warnings: string[];
 }
 
-/** More are counted and not named. */
+/** Limit of the warnings; further ones are counted and not named. */
 const mostWarnings = 20;
 
 /** The name of a tool that cannot be offered, or its place in the list. */

@@ -27,13 +27,13 @@ interface Search {
 
 interface Head {
   ids: string[];
-  /** There may be others that can be claimed, beyond those that were read. */
+  /** True if others that can be claimed may exist, beyond those that were read. */
   more: boolean;
-  /** There are retries that are due and in no queue yet. */
+  /** True if retries are due and in no queue yet. */
   retriesDue: boolean;
 }
 
-/** Work Items that the platform can claim among the oldest of all agents, oldest first. They are nearly always enough. */
+/** Work Items that the platform can claim among the oldest of all agents, oldest first: nearly always enough. */
 export const claimableInHead = ({ limit, except }: Search): RawBuilder<Head> =>
   sql`with ${executing}, oldest as (
       select id, agent_id, created_at from work_items where status = 'PENDING' and ${waitsForTime} = 0

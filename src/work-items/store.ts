@@ -75,7 +75,6 @@ export type NewWorkItem = Pick<
   'id' | 'agent_id' | 'schedule_id' | 'occurrence' | 'work_item_name' | 'message' | 'payload'
 >;
 
-/** Optional fields of a new Work Item. */
 interface NewExtras {
   /** Time of its start; null or left out: at once. */
   start_at?: Date | null;
@@ -249,7 +248,7 @@ export interface WorkItemFilter {
   created_before?: number;
 }
 
-/** Newest first, with how many match in all: one statement, so that both are of the same moment. */
+/** Returns Work Items, newest first, and the number of matches: one statement, so that both are of the same moment. */
 export const listWorkItems = async (
   executor: Executor,
   filter: WorkItemFilter,

@@ -53,7 +53,7 @@ const setBy: Record<Action, (decisions: readonly StoredDecision[]) => RawBuilder
 
 interface By {
   principal: Who;
-  /** For the history. */
+  /** Details for the history. */
   details?: Record<string, unknown>;
   /** Decisions of the person who continues. */
   decisions?: readonly StoredDecision[];

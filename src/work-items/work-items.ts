@@ -219,7 +219,7 @@ export const applyToItem = async (
   throw refusal(now, action);
 };
 
-/** Does it, and audits it. */
+/** Performs the action and audits it. */
 export const act = async (
   tx: Tx,
   item: WorkItem,

@@ -9,7 +9,6 @@ import type { Settings } from '../../settings/index.ts';
 import type { WorkItems } from '../../work-items/index.ts';
 import { findSetup, type Setup } from './setup-store.ts';
 
-/** Contributions of the features. */
 export interface OverviewParts {
   schedules: Schedules['overview'];
   workItems: WorkItems['overview'];

@@ -63,7 +63,6 @@ interface Page {
   next_offset: number | null;
 }
 
-/** Results of Work Items. */
 interface Finished {
   total: number;
   completed: number;

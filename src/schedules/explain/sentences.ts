@@ -20,7 +20,7 @@ const causes: Record<OutageCause, string> = {
 /** Knowledge about replicas around an occurrence. */
 interface Circumstances {
   outages: readonly Outage[];
-  /** There are no records of replicas before this. */
+  /** Time before which there are no records of replicas. */
   knownFrom: Date;
 }
 

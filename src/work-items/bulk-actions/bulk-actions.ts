@@ -25,7 +25,7 @@ import {
 
 /** Limit of one bulk action. */
 export const mostMatched = 100_000;
-/** Up to so many are done before the response. */
+/** Number of Work Items up to which the action is complete before the response. */
 export const mostAtOnce = 100;
 /** One transaction: few enough that nothing waits long for the rows that it locks. */
 const chunkSize = 25;

@@ -113,7 +113,7 @@ export interface Conditions {
   others: readonly Condition[];
 }
 
-/** Null: nothing can match. */
+/** Returns a search as conditions; null: nothing can match. */
 export const conditionsOf = (search: WorkItemSearch): Conditions | null => {
   const { schedule_id, source, error_code, q } = search;
   const ids = search.ids?.filter(isId);

@@ -141,7 +141,6 @@ const declaredOf = (column: Typed & { kind: 'column' }): Typed =>
     ? column
     : { kind: 'declared', arg: { ...column, type: 'Unknown' }, type: column.type };
 
-/** Entry of a table in FROM. */
 type Entered =
   | { kind: 'table'; source: Source | ResolvedCte; columns(range: Range, name: string): Visible[] }
   | { kind: 'subquery'; query: ResolvedSelect; columns(range: Range, name: string): Visible[] };

@@ -16,7 +16,7 @@ interface AnswerLimits {
 
 /** Reads rows of `frame.parquet`. */
 export interface FrameRowsInput extends AnswerLimits {
-  /** In this order; all if null. */
+  /** Columns in the order to show; all if null. */
   columns: string[] | null;
   order: { column: string; descending: boolean }[];
   limit: number;
