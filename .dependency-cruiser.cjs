@@ -37,6 +37,7 @@ const imports = {
   'semantic-data-models/compiler': 'data-connections ./ossie.ts ./issues.ts ./language.ts',
   'data-frames': 'files sandbox semantic-data-models',
   agents: 'llm-configurations tool-servers callbacks semantic-data-models',
+  'agents/versions': 'feature http audit ./*',
   'tool-servers/client': 'feature ./settings.ts ./store.ts ./definitions.ts ./redactor.ts',
   'work-items': 'runs agents callbacks event-streams replicas',
   'work-items/bulk-actions':

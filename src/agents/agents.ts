@@ -19,7 +19,6 @@ import {
   defaultApprovalRole,
   deleteAgentRow,
   findAgent,
-  findAgents,
   findLockedAgent,
   insertAgent,
   listAgentsNaming,
@@ -47,10 +46,6 @@ export const getAgent = async (executor: Executor, id: string): Promise<Agent> =
   if (!agent) throw notFound('agent');
   return agent;
 };
-
-/** Returns the agents that have these ids and exist. */
-export const getAgents = (executor: Executor, ids: readonly string[]): Promise<Agent[]> =>
-  findAgents(executor, ids.filter(isId));
 
 /** Returns the agent, locked until the transaction ends. Throws 404 if there is none. */
 export const lockAgent = async (tx: Tx, id: string, lock: AgentLock = 'update'): Promise<Agent> => {

@@ -12,7 +12,6 @@ import { withDraft } from './versions/content.ts';
 export {
   checkUnused,
   getAgent,
-  getAgents,
   lockAgent,
   lockAgentForShare,
   lockAgentMode,
@@ -21,7 +20,7 @@ export {
 export { builtInToolNames } from './fields.ts';
 export { approvalGuard } from './loosening.ts';
 export { form as agentForm } from './routes.ts';
-export { type Agent, defaultApprovalRole, findAgent } from './store.ts';
+export { type Agent, defaultApprovalRole } from './store.ts';
 export { findPinned, getPinned, type PinnedAgent, pinAssignment } from './versions/pins.ts';
 export { type NamedInRun, recordFirstRun } from './versions/store.ts';
 export { listMissing } from './versions/versions.ts';

@@ -113,15 +113,6 @@ export const findAgent = async (executor: Executor, id: string): Promise<Agent |
   return row && toAgent(row);
 };
 
-export const findAgents = async (executor: Executor, ids: readonly string[]): Promise<Agent[]> => {
-  const rows = await executor
-    .selectFrom('agents')
-    .select(columns)
-    .where(sql<boolean>`id = any(${ids}::uuid[])`)
-    .execute();
-  return rows.map(toAgent);
-};
-
 /**
  * What a lock blocks until the transaction ends. `share`: deleting the agent. `update`: also changing it, and `update`
  * locks. `delete`: also `share` locks.

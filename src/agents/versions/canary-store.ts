@@ -2,7 +2,7 @@ import { type Executor, json, sql, type Tx } from '../../database/index.ts';
 import type { Agent, Canary } from '../store.ts';
 
 /** How many runs of one arm ended since the canary began, and how many of them failed. */
-export interface Arm {
+interface Arm {
   finished: number;
   failed: number;
 }

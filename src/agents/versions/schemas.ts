@@ -78,7 +78,7 @@ const arm = z
   .meta({ id: 'CanaryArm' })
   .describe('Runs that ended since the canary began, by the version that they were pinned to.');
 
-export const publicCanary = z
+const publicCanary = z
   .object({
     id,
     version: z.int(),

@@ -14,7 +14,7 @@ import type { Content } from '../store.ts';
 /** SQL of versions and of their publications. */
 
 /** What the first attempt with a version used. */
-export interface FirstRun {
+interface FirstRun {
   at: string;
   llms: { llm_id: string; revision: number; model: string }[];
   tools: { tool_name: string; definition_hash: string | null }[];

@@ -5,7 +5,16 @@ export const agentsSearch = searchSchema({ q: text, mode: text, next: text });
 export const newAgentSearch = searchSchema({ copy: text });
 
 export const agentSearch = searchSchema({
-  tab: oneOf(['overview', 'schedules', 'work-items', 'conversations', 'instructions', 'tools', 'versions', 'connect']),
+  tab: oneOf([
+    'overview',
+    'schedules',
+    'work-items',
+    'conversations',
+    'instructions',
+    'tools',
+    'versions',
+    'connect',
+  ]),
   next: text,
   from: text,
   to: text,
