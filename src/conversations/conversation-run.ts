@@ -1,6 +1,7 @@
 import type { Database, Tx } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Lease, noRunUsage } from '../runs/index.ts';
+import { noRunUsage } from '../lib/usage.ts';
+import type { Lease } from '../runs/index.ts';
 import {
   type AttemptOutcome,
   cutOf,

@@ -1,5 +1,6 @@
 import { type Executor, sql, type Tx } from '../database/index.ts';
-import type { NewApproval, PendingApproval, RunError, RunUsage, StoredDecision } from '../runs/index.ts';
+import type { RunUsage } from '../lib/usage.ts';
+import type { NewApproval, PendingApproval, RunError, StoredDecision } from '../runs/index.ts';
 
 /** The channel that notifies workers of runs that may be claimed. */
 export const runsChannel = 'conversation_runs';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { id, jsonObject, optional, text, timestamp } from '../http/index.ts';
 import { characters } from '../lib/text.ts';
-import { decisionList, pendingApproval, runUsage, shownApprovals } from '../runs/index.ts';
+import { runUsage } from '../lib/usage.ts';
+import { decisionList, pendingApproval, shownApprovals } from '../runs/index.ts';
 import { messagePart } from '../work-items/index.ts';
 import type { ConversationMessage } from './message-store.ts';
 import { type ConversationRun, runStatuses } from './run-store.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '../lib/errors.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from '../lib/usage.ts';
 
 /** What features ask of an LLM outside any run: one object. The runtime implements it. */
 

@@ -25,7 +25,6 @@ export { defaults as llmDefaults, type ResolvedLlm } from './kinds.ts';
 export type { ProbeLlm } from './routes.ts';
 export { createBody as createLlmBody, updateBody as updateLlmBody } from './schemas.ts';
 export { lockLlmForShare } from './store.ts';
-export { addUsage, noUsage, type Usage } from './usage.ts';
 
 /** What the routes do, for other features that change configurations. */
 interface LlmRules {

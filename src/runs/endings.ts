@@ -1,9 +1,9 @@
 import { json, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import type { StoredUsage } from '../lib/usage.ts';
 import { asked } from './approvals.ts';
 import { type Moved, type RunKind, type RunRow, sqlOf } from './kind.ts';
 import { moveOf } from './move.ts';
 import { type Lease, type NewApproval, type RunError, type Who, worker } from './types.ts';
-import type { StoredUsage } from './usage.ts';
 
 /** What all attempts of a run used so far; absent and null: as before. */
 interface Used {

@@ -23,14 +23,6 @@ export {
   type Who,
   worker,
 } from './types.ts';
-export {
-  addUsage,
-  noRunUsage,
-  type RunUsage,
-  runUsage,
-  type StoredUsage,
-  wholeUsage,
-} from './usage.ts';
 
 /** What can be done with the runs of one kind: every function is one or a few statements of the given transaction. */
 export interface Runs<Row extends RunRow>

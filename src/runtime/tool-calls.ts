@@ -1,6 +1,6 @@
 import { messageOf } from '../lib/errors.ts';
 import { Mutex, Semaphore } from '../lib/semaphore.ts';
-import { addUsage } from '../llm-configurations/index.ts';
+import { addUsage } from '../lib/usage.ts';
 import type { NewApproval } from '../runs/index.ts';
 import { type Attempt, save } from './attempt.ts';
 import { orAborted, RunEnded } from './lease.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { changedCallbacks, newCallbacks, publicCallback } from '../callbacks/index.ts';
 import { id, jsonObject, jsonValue, optional, text, timestamp } from '../http/index.ts';
-import { pendingApproval, runUsage, wholeUsage } from '../runs/index.ts';
+import { runUsage, wholeUsage } from '../lib/usage.ts';
+import { pendingApproval } from '../runs/index.ts';
 import { messageRoles } from './messages.ts';
 import { changedStartAt, startAt } from './start.ts';
 import { actionNames, allowedActions, statuses } from './states.ts';

@@ -2,7 +2,8 @@ import { type Callback, deliveryInsertion } from '../callbacks/index.ts';
 import { type Executor, json, notify, prepared, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { isId } from '../lib/ids.ts';
 import { type Principal, systemPrincipal } from '../lib/principal.ts';
-import type { PendingApproval, RunError, StoredDecision, StoredUsage } from '../runs/index.ts';
+import type { StoredUsage } from '../lib/usage.ts';
+import type { PendingApproval, RunError, StoredDecision } from '../runs/index.ts';
 import { principalJson } from './history-store.ts';
 import type { Status } from './states.ts';
 

@@ -1,7 +1,7 @@
 import type { LanguageModelUsage, ModelMessage } from 'ai';
 import type { Redactor } from '../../lib/redactor.ts';
 import { nestsDeeperThan } from '../../lib/text.ts';
-import type { Usage } from '../../llm-configurations/index.ts';
+import type { Usage } from '../../lib/usage.ts';
 import { storable, type ToolCall } from '../messages.ts';
 import type { StepResult } from '../step.ts';
 
