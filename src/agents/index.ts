@@ -17,7 +17,7 @@ export {
   lockAgentMode,
   requireWorker,
 } from './agents.ts';
-export { builtInToolNames, fields as agentFields } from './fields.ts';
+export { fields as agentFields } from './fields.ts';
 export { approvalGuard } from './loosening.ts';
 export { createBody as createAgentBody, updateBody as updateAgentBody } from './routes.ts';
 export { type Agent, defaultApprovalRole, findAgent } from './store.ts';

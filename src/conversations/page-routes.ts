@@ -4,7 +4,6 @@ import { getAgent } from '../agents/index.ts';
 import type { Database, Executor, Page } from '../database/index.ts';
 import { cursorOf, id, listPage, pageOf, type Route, route, sortedPage } from '../http/index.ts';
 import { roles } from '../lib/principal.ts';
-import { shownApprovals } from '../runs/index.ts';
 import {
   cutParts,
   findParts,
@@ -12,7 +11,8 @@ import {
   messageList,
   rawContent,
   shownContent,
-} from '../work-items/index.ts';
+} from '../messages/index.ts';
+import { shownApprovals } from '../runs/index.ts';
 import { conversationFinder, getConversation } from './conversations.ts';
 import { findContent, listAuthoredMessages } from './message-store.ts';
 import { onePath } from './routes.ts';

@@ -29,7 +29,6 @@ import { listToolUses } from './tool-store.ts';
 import { setToolUses } from './tool-uses.ts';
 
 export {
-  type OpenedTools,
   type ServerTool,
   ToolServerError,
   type ToolServerTools,

@@ -2,8 +2,7 @@ import { type Callback, deliveryInsertion } from '../callbacks/index.ts';
 import { type Executor, json, notify, prepared, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { isId } from '../lib/ids.ts';
 import { type Principal, systemPrincipal } from '../lib/principal.ts';
-import type { StoredUsage } from '../lib/usage.ts';
-import type { PendingApproval, RunError, StoredDecision } from '../runs/index.ts';
+import type { RunError, RunRow } from '../runs/index.ts';
 import { principalJson } from './history-store.ts';
 import type { Status } from './states.ts';
 
@@ -13,8 +12,7 @@ export const workItemsChannel = 'work_items';
 /** The channel that notifies the worker of a Work Item that it is to be cancelled; the payload is its id. */
 export const cancelsChannel = 'work_item_cancels';
 
-export interface WorkItem {
-  id: string;
+export interface WorkItem extends RunRow {
   agent_id: string;
   schedule_id: string | null;
   /** The nominal time that fired it; null if no schedule did. */
@@ -24,16 +22,11 @@ export interface WorkItem {
   payload: Record<string, unknown>;
   status: Status;
   result: unknown;
-  error: RunError | null;
-  usage: StoredUsage | null;
   /** The model that replied last; null before. */
   model: string | null;
   /** Why it waits for a person; null unless it does. */
   review_reason: string | null;
-  /** What a person is asked to decide; null is an empty list, as in the two below. */
-  pending_approvals: PendingApproval[] | null;
-  /** What was decided last. */
-  decisions: StoredDecision[] | null;
+  /** null is an empty list. */
   callbacks: Callback[] | null;
   attempts: number;
   created_by: string;
