@@ -81,12 +81,16 @@ const table = { ...imports, ...Object.fromEntries(words(leaves).map((leaf) => [l
 
 const foldersOf = (folder) => readdirSync(folder, { withFileTypes: true }).filter((e) => e.isDirectory());
 const unlisted = foldersOf('src').filter(({ name }) => !base.includes(name) && !(name in table));
-if (unlisted.length > 0) throw new Error(`not in .dependency-cruiser.cjs: ${unlisted.map(({ name }) => name)}`);
+if (unlisted.length > 0)
+  throw new Error(`not in .dependency-cruiser.cjs: ${unlisted.map(({ name }) => name)}`);
 
 const allowedFor = (folder) => {
   const [feature, isModule] = folder.split('/');
   const face = (name) => (name === 'feature' ? '^src/feature\\.ts$' : `^src/${name}/index\\.ts$`);
-  const own = table[folder].split(' ').filter((word) => word !== '').map((word) => (word.startsWith('./') ? `^src/${feature}/${exact(word.slice(2))}` : face(word)));
+  const own = table[folder]
+    .split(' ')
+    .filter((word) => word !== '')
+    .map((word) => (word.startsWith('./') ? `^src/${feature}/${exact(word.slice(2))}` : face(word)));
   if (isModule) return [`^src/(lib|database|${folder})/`, ...own];
   const shared = everyones.includes(folder) ? [] : everyones.map(face);
   return [`^src/(${[...base, folder].join('|')})/`, face('feature'), ...shared, ...own];
@@ -94,12 +98,19 @@ const allowedFor = (folder) => {
 
 const rule = (name, from, to) => ({ name, severity: 'error', from, to });
 /** `from` imports of `src` only `to`. */
-const only = (folder, to) => rule(`imports-of-${folder.replaceAll('/', '-')}`, { path: `^src/${folder}/`, pathNot: notTests }, { path: '^src/', pathNot: to });
+const only = (folder, to) =>
+  rule(
+    `imports-of-${folder.replaceAll('/', '-')}`,
+    { path: `^src/${folder}/`, pathNot: notTests },
+    { path: '^src/', pathNot: to },
+  );
 const product = { path: '^src/', pathNot: notTests };
 
 /** The files that `exports` of the packages name. */
 const faces = foldersOf('packages').flatMap(({ name }) =>
-  Object.values(require(`./packages/${name}/package.json`).exports).map((file) => `^${exact(join('packages', name, file))}$`),
+  Object.values(require(`./packages/${name}/package.json`).exports).map(
+    (file) => `^${exact(join('packages', name, file))}$`,
+  ),
 );
 
 /** The rooms of the application, from the ground up. */

@@ -21,7 +21,7 @@ import { defineConfig } from 'vitest/config';
  * PostgreSQL with three replicas, the rest on the embedded database:
  * - FAULT_SOAK_MINUTES (240), FAULT_SOAK_SCHEDULES (60), FAULT_SOAK_PAUSE_MS (3,000: of a client between two Work Items)
  *
- * The oracles of occurrences go through every time zone. The tests of the API's contract and of the audit log run on both
+ * The oracles of occurrences go through every time zone. The tests of the API's contract and of the features run on both
  * databases, and every operation meets every scope. The
  * official conformance suites of the Model Context Protocol run, builds of the application, and the commands of the
  * README and the first hours.
@@ -31,7 +31,7 @@ export default defineConfig({
     include: [
       'tests/**/*.long.test.ts',
       'tests/contract/**/*.test.ts',
-      'src/audit/*.test.ts',
+      'src/**/*.test.ts',
       'packages/cron/src/occurrences.oracle.test.ts',
     ],
     env: { CRON_ORACLE: 'long', EVERY_DATABASE: 'true', EVERY_PERMISSION: 'true', FAULT_AUDIT_KILLS: '8' },

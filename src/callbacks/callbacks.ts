@@ -83,7 +83,7 @@ export interface CallbackStore {
 const keptOf = (before: readonly Callback[], { id }: GivenCallback): Callback | undefined =>
   before.find((callback) => callback.id === id);
 
-/** Whether requests go on as someone else decided: to the same address, with the same headers. */
+/** Returns whether requests go on as someone else decided: to the same address, with the same headers. */
 const isAsBefore = (kept: Callback | undefined, given: GivenCallback): kept is Callback =>
   kept?.url === given.url && given.headers === undefined;
 

@@ -8,7 +8,7 @@ export const newSigningSecret = (): string => prefix + randomBytes(bytes.generat
 
 const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(prefix.length), 'base64');
 
-/** Whether `secret` is `whsec_` and the base64 of 24 to 64 bytes. */
+/** Returns whether `secret` is `whsec_` and the base64 of 24 to 64 bytes. */
 export const isSigningSecret = (secret: string): boolean => {
   if (!secret.startsWith(prefix)) return false;
   const key = keyOf(secret);

@@ -32,7 +32,7 @@ interface CallbackRow {
   events: CallbackEvent[];
   /** Sealed. */
   settings: string;
-  /** Whether someone with the role member gave it: it reaches fewer addresses. */
+  /** True if someone with the role member gave it: it reaches fewer addresses. */
   given_by_member: boolean;
   removed_at: Date | null;
   created_at: Date;
@@ -116,7 +116,7 @@ export const deleteRemovedCallbacks = async (tx: Tx, limit: number): Promise<num
   return Number(numAffectedRows);
 };
 
-/** Whether anyone is notified of the Work Item `w`. */
+/** True if anyone is notified of the Work Item `w`. */
 export const hasCallbacks = sql`(w.callbacks is not null
   or exists (select from callbacks c where c.agent_id = w.agent_id and c.removed_at is null))`;
 
@@ -309,7 +309,7 @@ export const nextDeliveryIn = async (
   return ms === null ? null : Math.max(0, Math.ceil(ms));
 };
 
-/** How many deliveries have been due for more than a minute, counted up to 10,000. */
+/** Returns the number of deliveries that have been due for more than a minute, counted up to 10,000. */
 export const countOverdueDeliveries = async (executor: Executor): Promise<number> => {
   const { rows } = await sql<{ n: number }>`select count(*)::integer as n from (
     select from callback_deliveries where state = 'pending' and next_attempt_at < platform_now() - interval '1 minute'

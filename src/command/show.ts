@@ -46,7 +46,7 @@ export const showChanges = (changes: readonly ShownChange[]): string => {
   return lines.map((line) => `${line}\n`).join('');
 };
 
-/** How many things are created, updated, deleted and left. */
+/** Returns the number of things that are created, updated, deleted and left. */
 export const summary = (changes: readonly ShownChange[]): string => {
   const count = (action: ShownChange['action']) =>
     changes.filter((change) => change.action === action).length;

@@ -64,7 +64,7 @@ const notBuilt = `<!doctype html>
 </html>
 `;
 
-/** How long a page waits for who is signed in, in milliseconds. After that it asks itself. */
+/** Time that a page waits for who is signed in, in milliseconds. After that it asks itself. */
 const waitForMeMs = 300;
 
 /** Who is signed in, so that the page need not ask; null if no one is. */

@@ -36,7 +36,7 @@ export class Deltas {
   readonly #attempt: number;
   readonly #signal: AbortSignal;
   #messageId: string | null = null;
-  /** Whether some of the reply is stored, or is being stored. */
+  /** True if some of the reply is stored, or is being stored. */
   #begun = false;
   #text = '';
   /** Replies that were begun and are void. */

@@ -45,7 +45,7 @@ export const findStretch = async (
   return left!.length > 0 ? { conversationId, after, endsFrom: last_seq } : null;
 };
 
-/** Whether a run of the conversation is in progress. */
+/** Returns whether a run of the conversation is in progress. */
 const isLive = async (executor: Executor, conversationId: string): Promise<boolean> =>
   (await findConversation(executor, conversationId))?.status === 'running';
 

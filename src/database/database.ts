@@ -40,7 +40,7 @@ interface Statement {
   /** With `$1` … in place of its values, which no observer sees. */
   text: string;
   milliseconds: number;
-  /** Why it failed: a SQLSTATE, or `connection`; null if it did not. */
+  /** Reason why it failed: a SQLSTATE, or `connection`; null if it did not. */
   failure: string | null;
 }
 
@@ -135,7 +135,7 @@ const namingPool = (pool: pg.Pool, observe: (statement: Statement) => void): Pos
   }) as unknown as PostgresPool;
 
 /**
- * Whether the database is unreachable or overloaded (57014: a statement timed out), rather than the statement wrong.
+ * Returns whether the database is unreachable or overloaded (57014: a statement timed out), rather than the statement wrong.
  */
 const isConnectionFailure = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;

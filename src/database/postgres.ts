@@ -107,7 +107,7 @@ class ListeningConnection {
 export class ListenFailure extends Error {}
 
 /**
- * How long a statement may take, in milliseconds: a server that is cut off in silence must not block the platform for
+ * Time that a statement may take, in milliseconds: a server that is cut off in silence must not block the platform for
  * ever.
  */
 const responseTimeoutMs = 35_000;

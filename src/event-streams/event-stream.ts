@@ -24,7 +24,7 @@ export const eventStreamHeaders = {
   'x-accel-buffering': 'no',
 } as const;
 
-/** How long a client waits before it connects again, in milliseconds. */
+/** Time that a client waits before it connects again, in milliseconds. */
 const reconnectMs = 2_000;
 /** A comment is sent this often, so that no proxy closes an idle connection. */
 const commentEveryMs = 15_000;

@@ -1,7 +1,9 @@
 import { ApiError } from '../lib/errors.ts';
 import type { Principal } from '../lib/principal.ts';
 
-/** How many streams one key may have open on a replica, and all keys of one person or service account together. */
+/**
+ * Number of streams that one key may have open on a replica, and all keys of one person or service account together.
+ */
 const mostStreams = { key: 100, root: 150 };
 
 const tooMany = (whose: string, most: number) =>

@@ -24,7 +24,7 @@ import type { WaitingRoom } from './waiting-room.ts';
  */
 const turnsToSeeClose = 4;
 
-/** How many agents one claim may name; a longer list is a fault of the body. */
+/** Number of agents that one claim may name; a longer list is a fault of the body. */
 const mostAgents = 20;
 
 /** The 400 for an agent whose Work Items the platform executes. */

@@ -52,7 +52,7 @@ const lockState = async (tx: Tx, id: string, token: string): Promise<LeaseState>
 /** Called if a run ends in this transaction, with the status that it leaves the Work Item in. */
 export type Ended = (status: WorkItem['status']) => void;
 
-/** Whether the token holds the lease. A lease that has expired ends here, if no worker was there first. */
+/** Returns whether the token holds the lease. A lease that has expired ends here, if no worker was there first. */
 const isHeld = async (
   tx: Tx,
   id: string,

@@ -51,7 +51,7 @@ const part = z
 
 type Part = z.output<typeof part>;
 
-/** Whether a message of `role` may have the part: calls are the assistant's, results those of tools. */
+/** Returns whether a message of `role` may have the part: calls are the assistant's, results those of tools. */
 const fits = (role: (typeof messageRoles)[number], { type }: Part): boolean => {
   if (role === 'tool') return type === 'tool_result';
   return type === 'text' || (type === 'tool_call' && role === 'assistant');

@@ -54,7 +54,7 @@ export const updateFinishHash = async (tx: Tx, tokenHash: string, finishHash: st
 };
 
 /**
- * Whether the agent of the Work Item is executed by the platform and no external worker ever claimed the Work Item: a
+ * Returns whether the agent of the Work Item is executed by the platform and no external worker ever claimed the Work Item: a
  * lease outlives a change of `execution`.
  */
 export const isForPlatform = async (executor: Executor, workItemId: string): Promise<boolean> => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { eachDatabase } from '../../tests/harness/database.ts';
+import { onPostgres } from '../../tests/harness/database.ts';
 import { makeAgent, makeItems } from '../../tests/harness/work-items.ts';
 import { sql } from '../database/index.ts';
 import { silentLogger } from '../lib/log.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   test('a caller that leaves while something is claimed for it leaves that to the next one', async () => {
     const agent = await makeAgent(open());
     await open().tx((tx) => sql`update agents set execution = 'external' where id = ${agent}`.execute(tx));

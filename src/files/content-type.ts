@@ -81,7 +81,7 @@ const readContentTypes = async (path: string): Promise<string> => {
   }
 };
 
-/** Whether all of a file is UTF-8 without NUL. */
+/** Returns whether all of a file is UTF-8 without NUL. */
 const isText = async (file: FileHandle): Promise<boolean> => {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {

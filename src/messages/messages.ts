@@ -9,7 +9,7 @@ export type MessagePart =
       tool_call_id: string;
       tool_name: string;
       arguments: unknown;
-      /** Why the arguments could not be read. Stored for the next attempt; not shown. */
+      /** Reason why the arguments could not be read. Stored for the next attempt; not shown. */
       fault?: string;
     }
   | {

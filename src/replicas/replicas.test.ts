@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { beforeEach, expect, it } from 'vitest';
-import { eachDatabase } from '../../tests/harness/database.ts';
+import { onPostgres } from '../../tests/harness/database.ts';
 import { until } from '../../tests/harness/wait.ts';
 import { later } from '../../tests/harness/work-items.ts';
 import { sql } from '../database/index.ts';
@@ -20,7 +20,7 @@ import {
 
 const day = 86_400;
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   beforeEach(async () => {
     await open().tx(async (tx) => {
       await sql`delete from replicas`.execute(tx);

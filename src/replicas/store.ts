@@ -1,7 +1,7 @@
 import { type Executor, type Json, json, sql, type Table, type Tx } from '../database/index.ts';
 import type { LoopPass } from '../lib/loop.ts';
 
-/** Why no replica was scheduling, as far as the one that ended the outage knows. */
+/** Reason why no replica was scheduling, as far as the one that ended the outage knows. */
 export type OutageCause =
   /** The last one had been stopped. */
   | 'stopped'
@@ -51,7 +51,7 @@ const silentAfterMs = 15_000;
 const silent = sql`${sql.lit(silentAfterMs)} * interval '1 millisecond'`;
 const isAlive = sql<boolean>`stopped_at is null and seen_at > platform_now() - ${silent}`;
 
-/** Whether a replica is alive that executes Work Items. */
+/** True if a replica is alive that executes Work Items. */
 export const workerAlive = sql<boolean>`exists (select from replicas where 'worker' = any(roles) and ${isAlive})`;
 
 /** A role of replicas: how many are alive that have it, and when one was last seen. */
@@ -76,12 +76,12 @@ const jumpMs = 10_000;
 
 export interface Beat
   extends Pick<ReplicaRow, 'id' | 'name' | 'roles' | 'version' | 'clock_skew_ms' | 'loops'> {
-  /** Whether its firing loop is at work. */
+  /** True if its firing loop is at work. */
   scheduling: boolean;
   stopping: boolean;
   /** How long ago it last wrote that it is, by a clock that no one sets; null if it never has. */
   elapsed_ms: number | null;
-  /** Why it has not been since then, or since its start; null if it does not know. */
+  /** Reason why it has not been since then, or since its start; null if it does not know. */
   cause: OutageCause | null;
   telemetry_log: { id: string; bytes: number };
 }
@@ -156,7 +156,7 @@ export const listOutages = async (
 /** What is known of who schedules at present. */
 export interface Scheduling {
   now: Date;
-  /** Whether a replica is scheduling. */
+  /** True if a replica is scheduling. */
   alive: boolean;
   /** When one last was; null if there is no record of any. */
   last_at: Date | null;

@@ -7,7 +7,7 @@ import type { Lease, NewApproval, StoredDecision } from './types.ts';
 export interface ApprovedCall {
   tool_call_id: string;
   arguments: Record<string, unknown>;
-  /** Whether a person changed the arguments: the model is told. */
+  /** True if a person changed the arguments: the model is told. */
   edited: boolean;
   /** Of the tool when the person was asked. If it is another one by now, the call is not made. */
   definition_hash: string | null;

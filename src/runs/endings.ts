@@ -18,7 +18,7 @@ export interface Ending extends Lease, Used {
   status: 'COMPLETED' | 'NEEDS_REVIEW' | 'INDETERMINATE' | 'ERROR' | 'CANCELLED';
   result?: unknown;
   error?: RunError | null;
-  /** Why a person is asked, and to decide what: NEEDS_REVIEW and INDETERMINATE only. */
+  /** Reason why a person is asked, and to decide what: NEEDS_REVIEW and INDETERMINATE only. */
   review?: { reason: string | null; approvals: readonly NewApproval[] };
   /** CANCELLED instead, without a result, if that was requested: whichever is committed first counts. */
   unlessCancelled?: boolean;

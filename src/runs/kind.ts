@@ -49,7 +49,7 @@ export interface RunKind<Row extends RunRow> {
   parent?: { table: string; key: string };
   /** The time at which a cancel of a run in progress was requested; absent: a cancel ends it at once. */
   cancelColumn?: string;
-  /** Whether calls are in flight that must not be repeated; absent: `unsafe_calls` says it. */
+  /** True if calls are in flight that must not be repeated; absent: `unsafe_calls` says it. */
   unsafeColumn?: string;
   /** Assignments of a claim. */
   onClaim: readonly RawBuilder<unknown>[];

@@ -41,7 +41,7 @@ export interface StoredDecision extends Decision {
   /** Absent for external workers, like the two below. */
   tool_call_id?: string;
   definition_hash?: string | null;
-  /** Whether `arguments` are other ones than the model's. */
+  /** True if `arguments` are other ones than the model's. */
   edited?: boolean;
 }
 

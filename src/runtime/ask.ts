@@ -64,7 +64,7 @@ const stepWithRetries = async (
   }
 };
 
-/** How many questions a replica asks of models at once, outside of runs; others wait. */
+/** Number of questions that a replica asks of models at once, outside of runs; others wait. */
 const questionsAtOnce = 16;
 
 /** Questions to models outside of runs, divided fairly between those who ask. */

@@ -28,7 +28,7 @@ export interface Attempt {
   /** The check of `submit_result`; null if the agent's reply is the result. */
   readonly resultCheck: SchemaCheck | null;
   readonly limits: RunLimits;
-  /** Whether prompts and replies go into the spans. */
+  /** True if prompts and replies go into the spans. */
   readonly captureContent: boolean;
   readonly tracing: Tracing;
   readonly log: Logger;

@@ -14,7 +14,7 @@ const fewestOutputTokens = 16;
 export interface Allowance {
   /** The most tokens that the next reply may have; null: no limit. */
   maxOutputTokens: number | null;
-  /** Whether the budget limits it more than the agent does: a reply that is cut off has used the budget up. */
+  /** True if the budget limits it more than the agent does: a reply that is cut off has used the budget up. */
   byBudget: boolean;
 }
 

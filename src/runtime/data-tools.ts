@@ -6,7 +6,7 @@ import { fence } from '../lib/fence.ts';
 import { mostShownRows, orRefusal, showRows } from '../lib/tool-results.ts';
 import { define, type Tool, type ToolContext } from './tools.ts';
 
-/** How many files a list shows: more than a conversation has by default. */
+/** Number of files that a list shows: more than a conversation has by default. */
 const shownFiles = 200;
 
 export interface DataTools {

@@ -2,7 +2,7 @@ import type { Database, Executor, Tx } from '../database/index.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 
-/** Why a run ends before its work is done. */
+/** Reason why a run ends before its work is done. */
 export type EndReason = 'cancelled' | 'lost' | 'timeout' | 'stopped';
 
 /** Thrown through a run that ends early; the reason of its signal. */

@@ -12,12 +12,12 @@ type Steps = Awaited<ReturnType<ProbeLlm>>['steps'];
 
 /** For all steps together: the response is sent within 30 s. */
 const probeWithinMs = 28_000;
-/** How long a test waits for its turn. */
+/** Time that a test waits for its turn. */
 const waitForPlaceMs = 30_000;
 
 const clock = builtInTools.find(({ name }) => name === 'current_time')!;
 
-/** Whether the model called the clock with arguments that its schema allows. */
+/** Returns whether the model called the clock with arguments that its schema allows. */
 const calledClock = ({ toolCalls }: StepResult): boolean =>
   toolCalls.some(({ name, arguments: given, fault }) => {
     if (name !== clock.name || fault !== undefined) return false;

@@ -27,7 +27,7 @@ export const submitResultTool = (schema: Record<string, unknown>): Tool => ({
   call: async () => ({ text: 'The result was accepted.' }),
 });
 
-/** Whether the model was reminded since a person last wrote something. */
+/** Returns whether the model was reminded since a person last wrote something. */
 export const wasReminded = (messages: readonly Message[]): boolean => {
   const last = messages.findLast(({ role }) => role === 'user');
   return last?.text === resultReminder || last?.text.startsWith(textReminder) === true;

@@ -95,7 +95,7 @@ export interface Run<Status> {
   createdBy: string;
   /** Whose files and data frames its tools see. */
   owner: OwnerIds;
-  /** How many agents called each other before this one; 0: none. */
+  /** Number of agents that called each other before this one; 0: none. */
   depth: number;
   /** Of the span of the attempt. */
   attributes: Attributes;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { testActor } from '../../tests/harness/api.ts';
-import { eachDatabase } from '../../tests/harness/database.ts';
+import { onPostgres } from '../../tests/harness/database.ts';
 import { completion, startEndpoint, wireCall } from '../../tests/harness/llm-endpoint.ts';
 import {
   becomes,
@@ -20,7 +20,7 @@ import { act } from '../work-items/work-items.ts';
 
 const actor = testActor;
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   let runtime: TestRuntime;
   let flushed: string[];
   let settings: Partial<Settings>;

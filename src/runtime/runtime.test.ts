@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eachDatabase } from '../../tests/harness/database.ts';
+import { onPostgres } from '../../tests/harness/database.ts';
 import { becomes, makeAgent, makeItem, Recorder } from '../../tests/harness/runtime.ts';
 import { testServices } from '../../tests/harness/services.ts';
 import { createCallbackStore } from '../callbacks/callbacks.ts';
@@ -12,7 +12,7 @@ import { createSandbox } from '../sandbox/index.ts';
 import { createWorkItems } from '../work-items/index.ts';
 import { createRuntime } from './index.ts';
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   test('the runtime counts the ends of runs by status; the statuses that are watched begin at 0', async () => {
     const services = testServices(open());
     const workItems = createWorkItems(services, {

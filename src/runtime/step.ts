@@ -64,9 +64,9 @@ export type Refused = 'tools' | 'output';
 /** A model call failed. `message` is shown on the Work Item: it holds no secret. */
 export class ModelError extends Error {
   readonly code: ModelErrorCode;
-  /** Whether the same call may succeed later. */
+  /** True if the same call may succeed later. */
   readonly retryable: boolean;
-  /** How long the provider asked to wait, in milliseconds; null if it did not say. */
+  /** Time that the provider asked to wait, in milliseconds; null if it did not say. */
   readonly retryAfterMs: number | null;
   /** What the endpoint does not take; null if it did not say. */
   readonly refused: Refused | null;

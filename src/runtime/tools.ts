@@ -12,7 +12,7 @@ export interface ToolContext {
   agentId: string;
   /** The conversation or Work Item whose files and data frames it sees. */
   owner: OwnerIds;
-  /** How many agents called each other before this run; 0: none. */
+  /** Number of agents that called each other before this run; 0: none. */
   depth: number;
   /** Aborted when the run is cancelled, its time is over or its lease is lost. */
   signal: AbortSignal;
@@ -43,7 +43,7 @@ export interface Tool {
    * middle of a call of another kind becomes INDETERMINATE instead of being tried again.
    */
   idempotent: boolean;
-  /** Whether a person must approve each call. */
+  /** True if a person must approve each call. */
   policy: 'allow' | 'require_approval';
   /** The tool server that has it; null: the platform. */
   serverId: string | null;

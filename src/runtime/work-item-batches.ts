@@ -13,9 +13,9 @@ import { cutOf } from './context.ts';
 import { firstUserMessage, fromStored, type Message, toContent } from './messages.ts';
 import type { RunStart, StepRecord } from './run-store.ts';
 
-/** How many attempts begin or end in one transaction at most. */
+/** Number of attempts that begin or end in one transaction at most. */
 const most = 64;
-/** How many such transactions a replica has open at a time. */
+/** Number of such transactions that a replica has open at a time. */
 const atOnce = 2;
 
 /** Messages of an attempt as they are stored. */

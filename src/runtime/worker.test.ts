@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { eachDatabase } from '../../tests/harness/database.ts';
+import { onPostgres } from '../../tests/harness/database.ts';
 import { completion, type Reply, startEndpoint, wireCall } from '../../tests/harness/llm-endpoint.ts';
 import {
   becomes,
@@ -23,7 +23,7 @@ import { holdLease, RunEnded } from './lease.ts';
 
 const reasonOf = (signal: AbortSignal) => (signal.reason as RunEnded | undefined)?.reason;
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   const runtimes: TestRuntime[] = [];
   /** The ids of the Work Items, one for each call. */
   const called: string[] = [];

@@ -25,7 +25,7 @@ export interface WorkSource<Row extends RunRow> {
   channel: string;
   /** Is notified of a cancel; the payload is the id of the run. */
   cancelsChannel: string;
-  /** How many this replica may run at once. Read before each claim. */
+  /** Returns the number of runs that this replica may have at once. Read before each claim. */
   limit(): number;
   /** Begins to hold the lease. */
   hold(claimed: Row, leaseSeconds: number): Run<Row['status']>;

@@ -1,5 +1,5 @@
 /**
- * Why a job gave no result. The first four are found by the platform: the time limit, more memory than a child may
+ * Reason why a job gave no result. The first four are found by the platform: the time limit, more memory than a child may
  * have, a result or an output that is too large, a child that ended without a result. The others are reported by the
  * job itself; its types say which.
  */

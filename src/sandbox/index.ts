@@ -16,7 +16,7 @@ export { type FrameDatatype, frameDatatypes } from './jobs/frames/datatypes.ts';
 export { isOcrInstalled, isOcrLanguageInstalled } from './ocr-installed.ts';
 export { type Jobs, SandboxFailure };
 
-/** How long a request waits for a free process, in milliseconds. */
+/** Time that a request waits for a free process, in milliseconds. */
 const waitForPlaceMs = 30_000;
 
 export interface RunOptions<J extends JobName = JobName> {

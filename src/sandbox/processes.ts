@@ -3,7 +3,7 @@ import { FairQueue, type TakeOptions } from '../lib/fair-queue.ts';
 import { Child } from './child.ts';
 import type { Library } from './jobs.ts';
 
-/** How long a child that waits in advance is kept, in milliseconds. */
+/** Time that a child that waits in advance is kept, in milliseconds. */
 const keepSpareMs = 60_000;
 
 /** What pages ask for, one after the other, and takes 100 ms to load. */

@@ -27,7 +27,7 @@ export interface BulkAction {
   /** Either of the two. */
   ids: readonly string[] | null;
   filter: ScheduleFilter | null;
-  /** How many its caller has seen to match; null: any number. */
+  /** Number of schedules that its caller has seen to match; null: any number. */
   expectedCount: number | null;
   reason: string | null;
 }
@@ -38,13 +38,13 @@ interface Refused {
 }
 
 export interface BulkResult {
-  /** How many of the schedules exist and match. */
+  /** Number of the schedules that exist and match. */
   matched: number;
   would_change: number;
   refused: Refused[];
 }
 
-/** Why the action would change nothing of a schedule, or cannot be done; null if it can. */
+/** Returns the reason why the action would change nothing of a schedule, or cannot be done; null if it can. */
 const refusalOf = (action: ScheduleAction, row: ScheduleTimes): string | null => {
   if (action === 'pause') return row.enabled ? null : 'It is paused already.';
   if (action === 'delete') return null;

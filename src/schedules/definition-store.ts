@@ -23,7 +23,7 @@ type ChangedBy = Pick<Principal, 'kind' | 'id' | 'name'>;
 interface DefinitionChange {
   action: DefinitionAction | null;
   principal: ChangedBy | null;
-  /** Why it was paused, resumed or changed, in the words of who did. */
+  /** Reason why it was paused, resumed or changed, in the words of who did. */
   reason: string | null;
   /** The fields that an update changed. */
   changed: string[] | null;

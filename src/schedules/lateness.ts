@@ -5,7 +5,7 @@ import type { OccurrenceRow } from './occurrence-store.ts';
 export const lateAfterMs = 5_000;
 const lateAfter = sql`interval ${sql.lit(`${lateAfterMs / 1000} seconds`)}`;
 
-/** Whether what fired was late. */
+/** Returns whether what fired was late. */
 export const isLate = ({ at, scheduled_for }: Pick<OccurrenceRow, 'at' | 'scheduled_for'>): boolean =>
   at.getTime() - scheduled_for.getTime() > lateAfterMs;
 

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { eachDatabase } from '../../tests/harness/database.ts';
+import { onPostgres } from '../../tests/harness/database.ts';
 import { makeAgent } from '../../tests/harness/work-items.ts';
 import { sql } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import { silentLogger } from '../lib/log.ts';
 import { AgentSpans } from './agent-spans.ts';
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   const spans = () => new AgentSpans({ db: open(), log: silentLogger });
   const at = async (agent: string): Promise<Date | undefined> => {
     const { rows } = await open().run((executor) =>

@@ -34,7 +34,10 @@ export interface Destination {
   enabled: boolean;
   /** Raised by every edit; a new one resumes a paused delivery at once. */
   revision: number;
-  /** Why nothing can be sent (a url that does not resolve): delivery pauses and shows this text. No secrets in it. */
+  /**
+   * Reason why nothing can be sent (a url that does not resolve): delivery pauses and shows this text. No secrets in
+   * it.
+   */
   problem?: string;
 }
 
@@ -55,7 +58,7 @@ export interface Destinations {
 
 /** What telemetry asks of integrations that may not be in memory. */
 export interface IntegrationDirectory {
-  /** Whether there is an integration with this number in the database: memory may be a second behind. */
+  /** Returns whether there is an integration with this number in the database: memory may be a second behind. */
   exists(number: number): Promise<boolean>;
   /** The id of the integration with this number, also of a deleted one. */
   idOf(number: number): string;

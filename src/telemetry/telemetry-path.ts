@@ -122,7 +122,7 @@ export class TelemetryPath {
     return this.#open.telemetryLog.id;
   }
 
-  /** How many bytes the telemetry log holds. */
+  /** Number of bytes that the telemetry log holds. */
   get bytes(): number {
     return this.#open.telemetryLog.bytes;
   }

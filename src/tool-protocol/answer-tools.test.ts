@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ServedRoutes, serveRoutes, tester } from '../../tests/harness/api.ts';
-import { eachDatabase } from '../../tests/harness/database.ts';
+import { onPostgres } from '../../tests/harness/database.ts';
 import { testServices } from '../../tests/harness/services.ts';
 import { eras, RawEndpoint } from '../../tests/harness/tool-protocol.ts';
 import { makeAgent } from '../../tests/harness/work-items.ts';
@@ -52,7 +52,7 @@ class EndlessConversations implements Conversations {
   }
 }
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   let conversations: EndlessConversations;
   let served: ServedRoutes;
   let agent: string;

@@ -20,7 +20,7 @@ export type Era = 'legacy' | 'modern';
 /** How a request is served. */
 export interface Serving {
   era: Era;
-  /** Whether the caller takes an event stream. If not, nothing may be sent before the result. */
+  /** True if the caller takes an event stream. If not, nothing may be sent before the result. */
   takesEvents: boolean;
 }
 

@@ -9,7 +9,7 @@ export interface ToolCall {
   agent: Agent;
   actor: Actor;
   era: Era;
-  /** How many agents called each other before this call; 0: none. */
+  /** Number of agents that called each other before this call; 0: none. */
   depth: number;
   /** Aborted when waiting makes no sense: the client left, or the server stops. */
   signal: AbortSignal;
@@ -38,7 +38,7 @@ export type Tool = ToolSpec<z.ZodType, z.ZodType>;
 export const tool = <I extends z.ZodType, O extends z.ZodType>(spec: ToolSpec<I, O>): Tool =>
   spec as unknown as Tool;
 
-/** How long a tool waits, in seconds. */
+/** Returns the time that a tool waits, in seconds. */
 export const waitSeconds = (fallback: number) =>
   optional(z.int().min(0).max(600), fallback).describe(
     'How many seconds to wait for the end. The response comes earlier if the end does.',

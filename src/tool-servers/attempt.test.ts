@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { eachDatabase } from '../../tests/harness/database.ts';
+import { onPostgres } from '../../tests/harness/database.ts';
 import { useToolAttempts } from '../../tests/harness/tool-attempt.ts';
 import { ToolServerError } from './index.ts';
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   const { age, clock, create, http, openTools, setUp, start, stopLast } = useToolAttempts(open);
 
   describe('the tools of an attempt', () => {

@@ -13,7 +13,7 @@ import { effectiveIdempotent, stateOf, usedDefinition } from './tools.ts';
 
 /** The last discovery of a server that an attempt relies on may be this old. */
 const maxAgeSeconds = 60;
-/** How long a server may take to say which tools it has, in milliseconds. */
+/** Time that a server may take to say which tools it has, in milliseconds. */
 const discoverWithinMs = 20_000;
 /** How many servers of one agent are discovered at the same time. */
 const discoveredAtOnce = 8;
@@ -21,7 +21,7 @@ const discoveredAtOnce = 8;
 /** An attempt cannot have the tools of its agent. `message` is shown; it contains no secret. */
 export class ToolServerError extends Error {
   readonly code: 'tool_server_unavailable' | 'tool_server_unauthorized';
-  /** Whether another attempt may succeed. */
+  /** True if another attempt may succeed. */
   readonly retryable: boolean;
   constructor(server: Pick<ToolServerRow, 'name'>, failure: ConnectionFailure) {
     const unauthorized = failure.step === 'authenticate';
@@ -45,7 +45,7 @@ export interface ServerTool {
   description: string;
   inputSchema: Record<string, unknown>;
   policy: 'allow' | 'require_approval';
-  /** Whether a call without an answer may be repeated. */
+  /** True if a call without an answer may be repeated. */
   idempotent: boolean;
   definitionHash: string;
   /** Returns what is wrong with the arguments; null if nothing is. It takes at most 0.6 s of processor time. */

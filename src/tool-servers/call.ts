@@ -28,7 +28,7 @@ export interface CallParts {
   definition: ToolDefinition;
   definitionHash: string;
   idempotent: boolean;
-  /** Whether the tool may still be called as it was offered. */
+  /** True if the tool may still be called as it was offered. */
   isCallable: () => Promise<boolean>;
   count: (outcome: CountedOutcome) => void;
 }

@@ -21,7 +21,7 @@ export const definitionHash = (definition: ToolDefinition): string => sha256(rfc
 
 const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
-/** Why `raw` is not a tool of the protocol, whatever its revision; null if it is one. */
+/** Returns the reason why `raw` is not a tool of the protocol, whatever its revision; null if it is one. */
 const protocolFault = ({ name, title, description, inputSchema, ...more }: Record<string, unknown>) => {
   if (typeof name !== 'string') return 'it has no name';
   for (const [field, value] of Object.entries({ title, description })) {
@@ -66,6 +66,6 @@ export const definitionFault = (definition: ToolDefinition): string | null => {
   return null;
 };
 
-/** Whether the server says that a second equal call does no more than the first. */
+/** Returns whether the server says that a second equal call does no more than the first. */
 export const idempotentHint = ({ annotations }: ToolDefinition): boolean =>
   annotations?.readOnlyHint === true || annotations?.idempotentHint === true;

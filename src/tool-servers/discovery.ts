@@ -130,7 +130,7 @@ const store = (
 export interface DiscoveryResult {
   /** The row as it is now; undefined if the server was deleted. */
   row: ToolServerRow | undefined;
-  /** Why it failed; null if it did not. */
+  /** Reason why it failed; null if it did not. */
   failure: ConnectionFailure | null;
   protocolVersion: string | null;
   tools: number;

@@ -70,7 +70,7 @@ const strictness: Record<Policy, number> = { allow: 0, require_approval: 1, deny
 const isLooser = (before: Policy, after: Policy): boolean => strictness[after] < strictness[before];
 
 /**
- * Whether `after` lets an agent use some tool with less control than `before`. With a server that is new to the agent it is
+ * Returns whether `after` lets an agent use some tool with less control than `before`. With a server that is new to the agent it is
  * only a tool that no one has to approve.
  */
 export const loosensPolicies = (before: ToolServerUse | null, after: ToolServerUse | null): boolean => {

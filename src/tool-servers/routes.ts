@@ -32,7 +32,7 @@ export interface ToolServerRouteParts {
 const path = '/tool-servers';
 const onePath = `${path}/{tool_server_id}`;
 
-/** How long a server may take to be discovered when it is created, and when a person asks for it, in milliseconds. */
+/** Time that a server may take to be discovered when it is created, and when a person asks for it, in milliseconds. */
 export const createWithinMs = 8_000;
 const discoverWithinMs = 20_000;
 

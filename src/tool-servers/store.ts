@@ -61,7 +61,7 @@ export const toolServers = resource(
     settings: column<string>(),
     state: generated<'unknown' | 'ok' | 'failing'>(),
     protocol_version: generated<string | null>(),
-    /** Whether a discovery has succeeded. */
+    /** True if a discovery has succeeded. */
     discovered: generated<boolean>(),
     discovery_began_at: generated<Date | null>(),
     last_success_at: generated<Date | null>(),

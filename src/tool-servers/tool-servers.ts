@@ -166,7 +166,7 @@ const checkChanges = ({ row, settings }: OpenedToolServer, changes: ToolServerCh
   checkSettings(after);
 };
 
-/** Whether the changes make another program or another server of it. */
+/** Returns whether the changes make another program or another server of it. */
 const isElsewhere = (before: ToolServerSettings, after: ToolServerSettings): boolean => {
   const addressOf = (settings: ToolServerSettings) =>
     settings.transport === 'http' ? settings.url : [settings.command, ...settings.args, settings.cwd];

@@ -16,7 +16,7 @@ export interface ToolRow {
   accepted_hash: string | null;
   /** The address of the server changed after the tool was accepted. */
   distrusted: boolean;
-  /** Whether the server's last list has it. */
+  /** True if the server's last list has it. */
   present: boolean;
   policy: Policy | null;
   idempotent: boolean | null;
@@ -74,7 +74,9 @@ const byName = (executor: Executor, serverId: string, name: string) =>
 export const findTool = (executor: Executor, serverId: string, name: string): Promise<ToolRow | undefined> =>
   byName(executor, serverId, name).executeTakeFirst();
 
-/** Whether agents may call the tool as it was offered to them: with this definition, accepted, and not denied. */
+/**
+ * Returns whether agents may call the tool as it was offered to them: with this definition, accepted, and not denied.
+ */
 export const isCallable = async (
   executor: Executor,
   serverId: string,
@@ -98,7 +100,7 @@ export const isCallable = async (
 export const findLockedTool = (tx: Tx, serverId: string, name: string): Promise<ToolRow | undefined> =>
   byName(tx, serverId, name).forNoKeyUpdate().executeTakeFirst();
 
-/** How many tools the last list of a server had, and how many of them wait to be accepted. */
+/** Number of tools that the last list of a server had, and how many of them wait to be accepted. */
 export interface ToolCounts {
   tool_count: number;
   /** Accepted before, and changed since. */

@@ -4,6 +4,7 @@ import { type CallbackStore, checkChangedCallbacks } from '../callbacks/index.ts
 import type { Tx } from '../database/index.ts';
 import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
+import { recordEvents } from './history-store.ts';
 import type { ChangeBody } from './schemas.ts';
 import { readStart } from './start.ts';
 import { allowedActions, finishedStatuses, type Status } from './states.ts';
@@ -38,7 +39,7 @@ const requireMatch = (item: WorkItem, ifMatch: IfMatch): void => {
 };
 
 /**
- * Changes a draft. Throws 412 if it is none any more. If nothing changes, nothing is written. `shown` are its callbacks as
+ * Changes a draft, which its history says. Throws 412 if it is none any more. If nothing changes, nothing is written. `shown` are its callbacks as
  * the response shows them: with the secrets that were generated.
  */
 export const changeDraft = async (
@@ -74,6 +75,8 @@ export const changeDraft = async (
   );
   if (changed.length === 0) return { item, shown };
   const after = await updateDraft(tx, next);
+  const moved = [{ id, from: item.status, to: item.status, details: { changed } }];
+  await recordEvents(tx, { action: 'update', principal: actor.principal, moved });
   await audit(tx, actor, 'work_item.update', id, { agent_id: item.agent_id, changed });
   return { item: after, shown };
 };

@@ -4,10 +4,13 @@ import { workItemRuns } from './runs.ts';
 import { waitsForTime } from './search/conditions.ts';
 import type { WorkItem } from './store.ts';
 
-/** How many of the oldest are read to get past those of agents without room: 0.7 ms. */
+/** Number of the oldest that are read to get past those of agents without room: 0.7 ms. */
 const window = sql.lit(2_000);
 
-/** How many of the others are considered: more than `limit`, because an agent may have room for only some of them. */
+/**
+ * Returns the number of the others that are considered: more than `limit`, because an agent may have room for only
+ * some of them.
+ */
 const headLength = (limit: number): number => 2 * limit + 20;
 
 const executing = sql`executing as (
@@ -126,7 +129,7 @@ const readInOrder = async (tx: Tx): Promise<void> => {
   await sql`select set_config('enable_bitmapscan', 'off', true)`.execute(tx);
 };
 
-/** How many retries one statement puts into the queues: 0.15 s. */
+/** Number of retries that one statement puts into the queues: 0.15 s. */
 const retriesAtOnce = 5_000;
 
 /** Puts retries that are due into the queues of their agents; returns how many. */

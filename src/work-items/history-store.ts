@@ -46,14 +46,14 @@ export const recordEvents = async (tx: Tx, events: NewEvents): Promise<void> => 
   await eventInsertion(events).execute(tx);
 };
 
-/** The ids of those who submitted or restarted a Work Item: they asked for its work as well as who created it. */
+/** The ids of those who changed, submitted or restarted a Work Item: they asked for its work, too, not only who created it. */
 export const listRequesters = async (tx: Tx, workItemId: string): Promise<string[]> => {
   const { rows } = await sql<{ id: string }>`select distinct principal->>'id' as id from work_item_events
-    where work_item_id = ${workItemId} and action in ('submit', 'restart')`.execute(tx);
+    where work_item_id = ${workItemId} and action in ('update', 'submit', 'restart')`.execute(tx);
   return rows.map(({ id }) => id);
 };
 
-/** Whether the history of a Work Item has this already. */
+/** Returns whether the history of a Work Item has this already. */
 export const hasEvent = async (
   tx: Tx,
   workItemId: string,

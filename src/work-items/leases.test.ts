@@ -14,7 +14,7 @@ const { finish, heartbeat, recoverLost, release, retry } = workItemRuns;
 const actor = testActor;
 const failure = { code: 'model_failed', message: 'The model did not reply.' };
 
-/** Whether the lease was held. */
+/** Returns whether the lease was held. */
 const setToolInFlight = async (tx: Tx, lease: { id: string; fencing: number; inFlight: boolean }) =>
   (await heartbeat(tx, { ...lease, leaseSeconds: 30, unsafe: lease.inFlight })).alive;
 

@@ -20,7 +20,7 @@ export interface ShownMessage {
   content: ShownPart[];
   /** Of the whole content as it is downloaded. */
   bytes: number;
-  /** Whether only the beginning of the content is there. */
+  /** True if only the beginning of the content is there. */
   cut: boolean;
   created_at: Date;
 }

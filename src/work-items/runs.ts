@@ -9,7 +9,7 @@ import { columns, type WorkItem, wakeWorkers } from './store.ts';
 /** A Work Item whose status changed. */
 type MovedItem = Moved<
   WorkItem & {
-    /** Whether callbacks may have to be notified. */
+    /** True if callbacks may have to be notified. */
     notifies: boolean;
   }
 >;

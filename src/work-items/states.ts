@@ -66,7 +66,7 @@ export const runningStatuses = [
 export const nextStatus = (action: Action, status: Status): Status | undefined =>
   (actions[action] as Moves)[status];
 
-/** Whether `action` makes a Work Item PENDING, which requires that its agent exists. */
+/** Returns whether `action` makes a Work Item PENDING, which requires that its agent exists. */
 export const leadsToPending = (action: Action): boolean =>
   Object.values<Status>(actions[action]).includes('PENDING');
 

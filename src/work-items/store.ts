@@ -24,7 +24,7 @@ export interface WorkItem extends RunRow {
   result: unknown;
   /** The model that replied last; null before. */
   model: string | null;
-  /** Why it waits for a person; null unless it does. */
+  /** Reason why it waits for a person; null unless it does. */
   review_reason: string | null;
   /** null is an empty list. */
   callbacks: Callback[] | null;
@@ -40,7 +40,7 @@ export interface WorkItem extends RunRow {
   cancel_requested_at: Date | null;
   conversation_id: string;
   trace_id: string | null;
-  /** How many agents called each other before it was created; 0: none. */
+  /** Number of agents that called each other before it was created; 0: none. */
   depth: number;
   /** The token of the last claim: only its holder may write. */
   fencing: number;
@@ -199,7 +199,7 @@ export interface WorkItemOutcome {
   status: Status;
   attempts: number;
   error: RunError | null;
-  /** How long its last attempt took; null unless it has ended. */
+  /** Time that its last attempt took; null unless it has ended. */
   duration_ms: number | null;
   /** Who created it. */
   by: string;
@@ -233,7 +233,7 @@ export interface WorkItemFilter {
   agent_id?: string;
   schedule_id?: string;
   status?: Status;
-  /** Whether a person has to decide something. */
+  /** True if a person has to decide something. */
   needs_decision?: boolean;
   /** Milliseconds since 1970, without the time itself, like the next. */
   created_after?: number;

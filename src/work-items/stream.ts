@@ -6,7 +6,7 @@ import { allowedActions, finishedStatuses, type Status } from './states.ts';
 import { findWorkItem, type WorkItem } from './store.ts';
 import { type Happening, listHappenings } from './stream-store.ts';
 
-/** How many rows are read at once. */
+/** Number of rows that are read at once. */
 const pageSize = 200;
 /** The result of a tool in an event has at most so many characters; the message has all of it. */
 const shownText = 2_000;

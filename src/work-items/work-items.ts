@@ -72,7 +72,7 @@ export const createWorkItem = async (
     /** When it starts; default at once. */
     startAt?: Date | null;
     principal: Principal;
-    /** How many agents called each other before; default 0. */
+    /** Number of agents that called each other before; default 0. */
     depth?: number;
   },
 ): Promise<WorkItem> => {

@@ -254,6 +254,16 @@ describe('the number of keys', () => {
         for (let n = 0; n < most; n++) by = at().as((await ok(create(), 201)).value);
         expectError(await create(), 400, /service account/, { setting });
       }
+      // A key that rotates itself again and again is no way round.
+      const person = await newPerson(at(), 'member');
+      const account = await newKey(at(), 'member');
+      for (const { value } of [await newKey(at(), 'member', {}, at().as(person.value)), account]) {
+        let by = at().as(value);
+        const rotate = (body: object = {}) => by.post('/api-keys/self/rotate', body);
+        for (let n = 0; n < 3; n++) by = at().as((await ok(rotate(), 201)).value);
+        expectError(await rotate(), 400, /rotated/, { setting: 'MAX_API_KEYS_PER_PERSON' });
+        await ok(rotate({ overlap_seconds: 0 }), 201);
+      }
       const admin = at().as((await newPerson(at(), 'admin')).value);
       for (let n = 0; n < 5; n++) await ok(admin.post('/api-keys', asked), 201);
       await setSettings(at(), { MAX_API_KEYS_PER_PERSON: 20, MAX_API_KEYS_PER_BUILDER: 50 });

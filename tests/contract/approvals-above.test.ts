@@ -136,6 +136,31 @@ onPostgres((at) => {
     expect(JSON.stringify(entries)).not.toContain(password);
   });
 
+  test('nor does who changed its draft', async () => {
+    const row = await connect();
+    const { data } = await ok(at().api.get(`/tool-servers/${row.id}/tools`));
+    const settings = { approver_not_requester: true };
+    const agent = await agentOf(row, { approval_role: 'builder', settings });
+    const ada = at().as((await newPerson(at(), 'builder')).value);
+    const { id } = await ok(at().api.post('/work-items', { agent_id: agent.id, draft: true }));
+    const payload = { mock: { steps: [{ tool: data[0].tool_name, args: {} }] } };
+    await ok(ada.patch(`/work-items/${id}`, { payload }));
+    await ok(at().api.post(`/work-items/${id}/submit`));
+    const item = await until(async () => {
+      const found = await ok(at().api.get(`/work-items/${id}`));
+      return found.status === 'NEEDS_REVIEW' && found;
+    });
+    const [{ approval_id }] = item.pending_approvals;
+    const approve = { decisions: [{ approval_id, decision: 'approve' }] };
+    expectError(await ada.post(`/work-items/${id}/continue`, approve), 403, /another person/i);
+    const events = await ok(at().api.get(`/work-items/${id}/events`));
+    expect(events.data.find((event: Json) => event.action === 'update')).toMatchObject({
+      from: 'DRAFT',
+      to: 'DRAFT',
+      details: { changed: ['payload'] },
+    });
+  });
+
   test('in a conversation the person who wrote is the one who asked', async () => {
     const row = await connect();
     const { data } = await ok(at().api.get(`/tool-servers/${row.id}/tools`));

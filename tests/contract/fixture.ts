@@ -199,6 +199,11 @@ export const useReplicas = (
 
 type DatabaseTests = (at: () => Fixture, database: (typeof databases)[number]) => void;
 
+/** The databases of `onPostgres`: both execute the same statements, so only the long run takes the embedded one too. */
+export const usualDatabases: readonly (typeof databases)[number][] = process.env.EVERY_DATABASE
+  ? databases
+  : ['postgres'];
+
 const onEachOf = (
   some: readonly (typeof databases)[number][],
   tests: DatabaseTests,
@@ -216,12 +221,12 @@ export const onEachDatabase = (tests: DatabaseTests, env: Record<string, string>
   onEachOf(databases, tests, env);
 
 /**
- * Runs the tests on PostgreSQL, and in the long run on the embedded database too. Both execute the same statements and
- * refuse the same mistakes in transactions, and the embedded one takes twice as long. The stores' own tests run on both,
- * and the browser tests drive the whole platform on the embedded one.
+ * Runs the tests on PostgreSQL, and in the long run on the embedded database too. Both refuse the same mistakes in
+ * transactions, and the embedded one takes twice as long. The stores' own tests run on both, and the browser tests drive
+ * the whole platform on the embedded one.
  */
 export const onPostgres = (tests: DatabaseTests, env: Record<string, string> = {}): void =>
-  onEachOf(process.env.EVERY_DATABASE ? databases : ['postgres'], tests, env);
+  onEachOf(usualDatabases, tests, env);
 
 const codes: Record<number, string> = {
   400: 'bad_request',

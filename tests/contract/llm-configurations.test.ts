@@ -11,7 +11,7 @@ import {
 import { rotateCredentials } from '../../src/services.ts';
 import { insertAgents } from '../harness/agents.ts';
 import { serveRoutes, tester } from '../harness/api.ts';
-import { eachDatabase } from '../harness/database.ts';
+import { onPostgres } from '../harness/database.ts';
 import type { Client } from '../harness/http.ts';
 import { testServices } from '../harness/services.ts';
 
@@ -26,7 +26,7 @@ const body = {
   headers: { 'X-Team': 'team-secret' },
 };
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   let http: Client;
   let close: () => Promise<void>;
   let probed: ResolvedLlm | null = null;

@@ -13,7 +13,7 @@ import {
   newAgent,
   newKey,
   ok,
-  onEachDatabase,
+  onPostgres,
   setSettings,
   unknownId,
   withPlatform,
@@ -102,7 +102,7 @@ const withModel = (at: () => Fixture) => {
   };
 };
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   const its = withModel(at);
 
   test('a data frame keeps all rows that a model answers, with what it says of its columns', async () => {

@@ -8,7 +8,7 @@ import {
   newAgent,
   newSchedule,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   setSettings,
   time,
@@ -40,7 +40,7 @@ const backdated = async (
 
 describe('firing', () => {
   // No loop fires here: each test fires itself.
-  onEachDatabase(
+  onPostgres(
     (at) => {
       const fire = async () => {
         while ((await at().test.platform.features.schedules.firing.fireDue()) > 0);

@@ -2,13 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { epoch, type ForgingProvider, startForgingProvider } from '../harness/forging-provider.ts';
-import { databases } from '../harness/platform.ts';
 import { signIn } from '../harness/sign-in.ts';
-import { expectError, type Fixture, ok, query, startFixture } from './fixture.ts';
+import { expectError, type Fixture, ok, query, startFixture, usualDatabases } from './fixture.ts';
 
 const event = 'http://schemas.openid.net/event/backchannel-logout';
 
-describe.each(databases)('back-channel logout on the %s database', (database) => {
+describe.each(usualDatabases)('back-channel logout on the %s database', (database) => {
   let idp: ForgingProvider;
   let at: Fixture;
   beforeAll(async () => {

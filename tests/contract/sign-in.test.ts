@@ -2,12 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { Browser } from '../harness/browser.ts';
 import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider.ts';
-import { databases } from '../harness/platform.ts';
 import { signIn } from '../harness/sign-in.ts';
 import { until } from '../harness/wait.ts';
-import { type Fixture, ok, query, setSettings, startFixture } from './fixture.ts';
+import { type Fixture, ok, query, setSettings, startFixture, usualDatabases } from './fixture.ts';
 
-describe.each(databases)('sign-in with a certified provider, on the %s database', (database) => {
+describe.each(usualDatabases)('sign-in with a certified provider, on the %s database', (database) => {
   let idp: IdentityProvider;
   let at: Fixture;
   beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { until } from '../harness/wait.ts';
-import { expectError, newAgent, newSchedule, ok, onEachDatabase, query } from './fixture.ts';
+import { expectError, newAgent, newSchedule, ok, onPostgres, query } from './fixture.ts';
 
 const day = 86_400_000;
 const ahead = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
 
 describe('a Work Item with a start', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     const create = async (fields: object) => {
       const { id } = await newAgent(at());
       return ok(at().api.post('/work-items', { agent_id: id, ...fields }));

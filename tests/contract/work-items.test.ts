@@ -7,11 +7,11 @@ import { claimWorkItems } from '../../src/work-items/claims.ts';
 import { createWorkItems } from '../../src/work-items/index.ts';
 import { actionNames, allowedActions, nextStatus, statuses } from '../../src/work-items/states.ts';
 import { serveRoutes } from '../harness/api.ts';
-import { eachDatabase } from '../harness/database.ts';
+import { onPostgres } from '../harness/database.ts';
 import { testServices } from '../harness/services.ts';
 import { cancelEverything, force, itemOf, makeAgent } from '../harness/work-items.ts';
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   let api: Awaited<ReturnType<typeof serveRoutes>>;
   let agent: string;
   beforeAll(async () => {

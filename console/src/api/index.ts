@@ -35,13 +35,13 @@ export {
 } from './operations.ts';
 export { listPolling, polling } from './polling.ts';
 export {
-  type Got,
+  type LoadState,
   queryClient,
   readEarly,
   refresh,
   setCached,
-  useAsk,
   useOperation,
+  usePostQuery,
   withRefresh,
 } from './query.ts';
 export {

@@ -56,7 +56,7 @@ const fetchReply = async <T>(address: string, signal: AbortSignal): Promise<Repl
 const tab = Math.random() * 1_000;
 
 /** What `useOperation` returns. */
-export interface Got<T> {
+export interface LoadState<T> {
   data: T | undefined;
   etag: string | null;
   /** The last failure. With `data`, these are stale: show them with `Stale`. */
@@ -72,7 +72,7 @@ export interface Got<T> {
   refetch: () => void;
 }
 
-const toGot = <T>(result: UseQueryResult<Reply<T>>): Got<T> => ({
+const toLoadState = <T>(result: UseQueryResult<Reply<T>>): LoadState<T> => ({
   data: result.data?.body,
   etag: result.data?.etag ?? null,
   error: result.error as ApiProblem | null,
@@ -113,7 +113,7 @@ export const useOperation = <O extends ReadId>(
   operation: O,
   params: Params<O> | null,
   options: ReadOptions<O> = {},
-): Got<Output<O>> => {
+): LoadState<Output<O>> => {
   const { query, every, enabled = true, keepPrevious = false, staleTime, onFocus = true } = options;
   const queryKey = keyOf(operation, params, query);
   const [, address] = queryKey;
@@ -133,7 +133,7 @@ export const useOperation = <O extends ReadId>(
         : nextPoll(every, failures.get(address) ?? 0, tab + state.dataUpdateCount + state.errorUpdateCount),
   });
   useEffect(() => void early.delete(address), [address]);
-  return toGot(result);
+  return toLoadState(result);
 };
 
 /** Asks for what a page will show while its code is still on its way: `useOperation` then takes the response. */
@@ -180,7 +180,7 @@ export const getCached = <O extends ReadId>(operation: O, params: Params<O>): Re
  * The state of a list whose rows are refreshed in place by another request: as old as the later of the two, and stale if
  * either failed. `refreshed` is null while the list itself is fresh: an older failure says nothing then.
  */
-export const withRefresh = <T>(list: Got<T>, refreshed: Got<T> | null): Got<T> =>
+export const withRefresh = <T>(list: LoadState<T>, refreshed: LoadState<T> | null): LoadState<T> =>
   refreshed === null
     ? list
     : {
@@ -193,11 +193,11 @@ export const withRefresh = <T>(list: Got<T>, refreshed: Got<T> | null): Got<T> =
  * Asks by a POST that changes nothing, such as a preview. `body` null: there is nothing to ask. The response to the same
  * body is kept for a minute; until the response to a new body is there, the previous one is shown.
  */
-export const useAsk = <O extends OperationId>(
+export const usePostQuery = <O extends OperationId>(
   operation: O,
   params: Params<O>,
   body: Body<O> | null,
-): Got<Output<O>> => {
+): LoadState<Output<O>> => {
   const address = addressOf(operation, params);
   const result = useQuery<Reply<Output<O>>>({
     queryKey: [operation, address, JSON.stringify(body)],
@@ -207,7 +207,7 @@ export const useAsk = <O extends OperationId>(
     refetchOnWindowFocus: false,
     placeholderData: body === null ? undefined : keepPreviousData,
   });
-  return toGot(result);
+  return toLoadState(result);
 };
 
 // A page is looked at while it is visible, whether or not its window has the focus of the keyboard.

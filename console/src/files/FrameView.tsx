@@ -8,6 +8,7 @@ import {
   Box,
   Button,
   ButtonLink,
+  Callout,
   EmptyState,
   Link,
   Loaded,
@@ -16,7 +17,6 @@ import {
   RowsBar,
   type RowsColumn,
   RowsGrid,
-  Say,
   Section,
 } from '../ui/index.ts';
 import { download } from './Files.tsx';
@@ -36,7 +36,7 @@ const canSort = (name: string): boolean => !/^-|,/.test(name);
 /** Why values were read in another way than their column looks. */
 const Remarks = ({ frame }: { frame: PublicDataFrame }) =>
   frame.truncated || frame.warnings.length > 0 ? (
-    <Say tone="look" title={frame.truncated ? words.truncated : words.warnings(frame.warnings.length)}>
+    <Callout tone="look" title={frame.truncated ? words.truncated : words.warnings(frame.warnings.length)}>
       <ul className={css.remarks}>
         {frame.warnings.map(({ code, column, message }) => (
           <li key={`${code} ${column}`}>
@@ -44,7 +44,7 @@ const Remarks = ({ frame }: { frame: PublicDataFrame }) =>
           </li>
         ))}
       </ul>
-    </Say>
+    </Callout>
   ) : null;
 
 const Rows = ({ owner, frame }: { owner: FileOwner; frame: PublicDataFrame }) => {
@@ -155,7 +155,7 @@ export const FrameView = ({ owner, name }: { owner: FileOwner; name: string }) =
   if (got.error?.status === 404) {
     return (
       <Section aside={<Link href={list}>{words.allFrames}</Link>} label={words.frame}>
-        <Say title={words.noSuchFrame} />
+        <Callout title={words.noSuchFrame} />
       </Section>
     );
   }

@@ -10,8 +10,8 @@ import {
   type Column,
   EmptyState,
   Loaded,
+  Muted,
   permissionReason,
-  Quiet,
   Section,
   Table,
   TwoLines,
@@ -113,7 +113,7 @@ export const Frames = ({ owner }: { owner: FileOwner }) => {
                   ]}
                 />
               )}
-              {has_more && <Quiet small>{words.framesMore}</Quiet>}
+              {has_more && <Muted small>{words.framesMore}</Muted>}
             </Box>
           )}
         </Loaded>

@@ -7,12 +7,12 @@ import { files as words } from '../text/en/files.ts';
 import {
   Box,
   Button,
+  Callout,
   EmptyState,
   Form,
   Link,
   permissionReason,
   RowsTable,
-  Say,
   Section,
   Textarea,
   TextField,
@@ -60,15 +60,15 @@ export const QueryBox = ({ owner, example }: { owner: FileOwner; example: string
         <div role="status">
           <Section title={words.answer} note={words.took(answer.duration_ms)}>
             {answer.data_frame && (
-              <Say tone="good">
+              <Callout tone="good">
                 <Words
                   text={words.kept}
                   name={<Link href={href({ frame: answer.data_frame.name })}>{answer.data_frame.name}</Link>}
                 />
-              </Say>
+              </Callout>
             )}
             {answer.warnings.map(({ code, message }) => (
-              <Say key={code} tone="look" title={message} />
+              <Callout key={code} tone="look" title={message} />
             ))}
             <Box>
               {answer.rows.length === 0 ? (

@@ -1,7 +1,7 @@
 import { type DragEvent, type ReactNode, useRef, useState } from 'react';
 import { common } from '../text/en/common.ts';
 import { files as words } from '../text/en/files.ts';
-import { Bar, Button, cx, Problem, Quiet } from '../ui/index.ts';
+import { Bar, Button, cx, Muted, Problem } from '../ui/index.ts';
 import css from './files.module.css';
 import type { Sending, useUploads } from './uploads.ts';
 
@@ -16,9 +16,9 @@ const Row = ({ sending, uploads }: { sending: Sending; uploads: ReturnType<typeo
         {!error && (
           <>
             <progress aria-label={words.uploading(file.name)} value={share ?? 0} max={1} />
-            <Quiet small>
+            <Muted small>
               {share === null ? words.waits : share < 1 ? words.sent(share, file.size) : words.checking}
-            </Quiet>
+            </Muted>
           </>
         )}
         <Bar>

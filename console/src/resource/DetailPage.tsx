@@ -2,8 +2,8 @@ import type { ReactNode } from 'react';
 import {
   type ApiProblem,
   type ChangeId,
-  type Got,
   type InputOf,
+  type LoadState,
   type OperationId,
   type Output,
   type Params,
@@ -57,7 +57,7 @@ export const DetailPage = <T extends { id: string }, D extends DeleteId, C exten
   above,
   children,
 }: {
-  got: Got<T>;
+  got: LoadState<T>;
   /** The operation of `got`: a refusal says which role it needs. */
   operation: OperationId;
   /** The title until the thing is there: "Tool server". */

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import {
-  type Got,
+  type LoadState,
   listPolling,
   type OperationId,
   type Output,
@@ -100,7 +100,7 @@ export const ListPage = <O extends ListId, R extends { id: string } = RowOf<O> &
     ...(matches ? {} : { query: { ...sent, next: search.next, limit: 50 } as QueryOf<O> }),
     every,
     keepPrevious: true,
-  }) as unknown as Got<{ data: R[]; next?: string | null }>;
+  }) as unknown as LoadState<{ data: R[]; next?: string | null }>;
   const pager = useCursor(got.data?.next);
   const base = useBaseUrl();
   const mayCreate = permissionReason(usePermission(create?.operation ?? operation));

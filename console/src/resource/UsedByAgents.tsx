@@ -1,6 +1,6 @@
 import { to } from '../routing/to.ts';
 import { common } from '../text/en/common.ts';
-import { LinkList, Quiet } from '../ui/index.ts';
+import { LinkList, Muted } from '../ui/index.ts';
 
 /** The agents that use a thing, as links to the tab that names it. `lead` is above them, `none` is said if there are none. */
 export const UsedByAgents = ({
@@ -15,7 +15,7 @@ export const UsedByAgents = ({
   none?: string;
 }) =>
   total === 0 ? (
-    none && <Quiet small>{none}</Quiet>
+    none && <Muted small>{none}</Muted>
   ) : (
     <>
       {lead && <p>{lead}</p>}

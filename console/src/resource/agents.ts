@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { type Got, useOperation } from '../api/index.ts';
+import { type LoadState, useOperation } from '../api/index.ts';
 import type { AgentSummaryPage, PublicAgent } from '../api/types.gen.ts';
 import type { Option } from '../ui/index.ts';
 
@@ -14,7 +14,7 @@ export const useAgents = ({
   q?: string;
   mode?: AgentMode | undefined;
   enabled?: boolean;
-} = {}): Got<AgentSummaryPage> =>
+} = {}): LoadState<AgentSummaryPage> =>
   useOperation(
     'listAgentSummaries',
     {},

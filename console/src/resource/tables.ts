@@ -1,4 +1,4 @@
-import { type Got, type Output, type QueryOf, useOperation } from '../api/index.ts';
+import { type LoadState, type Output, type QueryOf, useOperation } from '../api/index.ts';
 
 /**
  * The tables of a data connection; null while there is none. It asks the foreign database: not every few seconds, and not
@@ -8,7 +8,7 @@ export const useTables = (
   connectionId: string | null,
   query: QueryOf<'listDataConnectionTables'>,
   keepPrevious = false,
-): Got<Output<'listDataConnectionTables'>> =>
+): LoadState<Output<'listDataConnectionTables'>> =>
   useOperation(
     'listDataConnectionTables',
     connectionId === null ? null : { data_connection_id: connectionId },

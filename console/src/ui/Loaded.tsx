@@ -1,7 +1,7 @@
 import { type ReactNode, useDeferredValue, useEffect, useState } from 'react';
 import { lackedRole, type Role, useMeQuery } from '../api/me.ts';
 import type { OperationId } from '../api/operations.ts';
-import type { Got } from '../api/query.ts';
+import type { LoadState } from '../api/query.ts';
 import { common } from '../text/en/common.ts';
 import css from './Loaded.module.css';
 import { ErrorState, Gone, NoPermission, Updated } from './states.tsx';
@@ -33,7 +33,7 @@ export const Skeleton = ({ rows = 5, height = 36 }: { rows?: number; height?: nu
 };
 
 export interface LoadedProps<T> {
-  got: Got<T>;
+  got: LoadState<T>;
   /** As high as the content will be. */
   skeleton?: ReactNode;
   /** The list to which a page of one thing leads back when the thing is gone. */

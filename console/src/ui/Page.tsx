@@ -196,7 +196,7 @@ export const Facts = ({
 );
 
 /** Text in the second or third grey. */
-export const Quiet = ({
+export const Muted = ({
   children,
   third = false,
   small = false,

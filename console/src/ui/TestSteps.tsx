@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Mark } from './drawings/marks.tsx';
 import { Section } from './Page.tsx';
-import { Say } from './states.tsx';
+import { Callout } from './states.tsx';
 import css from './TestSteps.module.css';
 
 /** What each step of a connection test found, said when it is there. The first that failed is the last. */
@@ -18,7 +18,7 @@ export const TestSteps = <S extends string>({
 }) => (
   <Section label={words.testTitle}>
     <div role="status">
-      <Say tone={ok ? 'good' : 'bad'} title={ok ? words.testOk : words.testFailed}>
+      <Callout tone={ok ? 'good' : 'bad'} title={ok ? words.testOk : words.testFailed}>
         <ol className={css.steps}>
           {steps.map(({ step, ok, detail }) => (
             <li key={step}>
@@ -27,7 +27,7 @@ export const TestSteps = <S extends string>({
           ))}
         </ol>
         {note}
-      </Say>
+      </Callout>
     </div>
   </Section>
 );

@@ -37,8 +37,8 @@ export {
   Facts,
   FieldRow,
   Form,
+  Muted,
   Page,
-  Quiet,
   Section,
   TwoLines,
 } from './Page.tsx';
@@ -51,13 +51,13 @@ export { type SecretEntry, SecretMap, StoredSecretMap, storedEntries } from './S
 export { MultiSelect, type Option, Select } from './Select.tsx';
 export { type Selection, SelectionBar, useSelection } from './selection.tsx';
 export {
+  Callout,
   EmptyState,
   ErrorState,
   Gone,
   NoPermission,
   NothingMatches,
   Problem,
-  Say,
   Updated,
 } from './states.tsx';
 export { type Column, Table } from './Table.tsx';

@@ -58,7 +58,7 @@ export const Problem = ({ error, onRetry }: { error: ApiProblem; onRetry?: () =>
 );
 
 /** A sentence that belongs to what is above it, with a bar in the color of what it says. */
-export const Say = ({
+export const Callout = ({
   tone = 'plain',
   title,
   children,
@@ -151,9 +151,9 @@ export const ErrorState = ({
 /** The role does not allow to see this. */
 export const NoPermission = ({ role, requiredRole }: { role: Role; requiredRole: Role | null }) => (
   <div className={css.state}>
-    <Say tone="look" title={states.noPermission}>
+    <Callout tone="look" title={states.noPermission}>
       <p>{requiredRole ? states.roleNeeded(requiredRole, role) : states.notAllowed(role)}</p>
-    </Say>
+    </Callout>
   </div>
 );
 
@@ -162,9 +162,9 @@ export const Gone = ({ list, audit }: { list: List; audit?: string | undefined }
   const mayAudit = permissionReason(usePermission('listAudits'));
   return (
     <div className={css.state}>
-      <Say title={states.gone}>
+      <Callout title={states.gone}>
         <p>{states.goneMore}</p>
-      </Say>
+      </Callout>
       <Bar>
         <ButtonLink href={list.href}>{list.label}</ButtonLink>
         {audit && (

@@ -28,7 +28,7 @@ export interface Cron {
   /** Bit w is day w of the week; Sunday is 0. */
   readonly weekdays: number;
   /**
-   * Whether a day must be in both `days` and `weekdays`, because one of those fields begins with `*`; else either will
+   * True if a day must be in both `days` and `weekdays`, because one of those fields begins with `*`; else either will
    * do.
    */
   readonly bothDays: boolean;

@@ -6,7 +6,7 @@ export interface Field {
   readonly max: number;
   /** The last value of `*`: not `max` in the day of week, in which 0 and 7 are both Sunday. */
   readonly last: number;
-  /** How many values it has, which is also its greatest step. */
+  /** Number of values that it has, which is also its greatest step. */
   readonly size: number;
   readonly names: readonly string[];
   /** The value of each name; names in upper case. */

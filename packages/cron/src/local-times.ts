@@ -165,7 +165,7 @@ export class LocalTimes {
     );
   }
 
-  /** How many days match from `first` up to and excluding `last`. */
+  /** Number of days that match from `first` up to and excluding `last`. */
   private countDays(first: number, last: number): number {
     const firstMonth = monthOfDay[first]!;
     const lastMonth = monthOfDay[last]!;

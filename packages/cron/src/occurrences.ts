@@ -91,7 +91,10 @@ export class Occurrences {
     }
   }
 
-  /** How many occurrences are after `after` and at or before `until`; the cost does not depend on their number. */
+  /**
+   * Returns the number of occurrences that are after `after` and at or before `until`; the cost does not depend on
+   * their number.
+   */
   countBetween(after: number, until: number): number {
     const { start, zero, from, to, isGap, length } = this.timeline;
     if (!(after < until)) return 0;
@@ -127,7 +130,10 @@ export class Occurrences {
     return { local: this.zone.shownAt(at), dst: this.dst(at, at + this.zone.offsetAt(at)) };
   }
 
-  /** Whether the fields match `local`, a local time in milliseconds as if it were UTC, whatever the clock does then. */
+  /**
+   * Returns whether the fields match `local`, a local time in milliseconds as if it were UTC, whatever the clock does
+   * then.
+   */
   matches(local: number): boolean {
     const m = Math.floor((local - localOrigin) / minuteMs);
     return this.times.next(m) === m;

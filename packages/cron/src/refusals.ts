@@ -71,7 +71,7 @@ const fieldCountRefusal = (words: readonly string[], accepts: (expression: strin
   return `${count}, but there are only five, without seconds and years${suggestion}.`;
 };
 
-/** Why the expression as a whole is refused, or null if the fault lies in one of five fields. */
+/** Returns the reason why the expression as a whole is refused, or null if the fault lies in one of five fields. */
 const shapeRefusal = (expression: string, accepts: (expression: string) => boolean): string | null => {
   if (expression.length > maxLength && [...expression].length > maxLength) {
     return 'The expression is longer than 1,000 characters: use ranges and steps, or several schedules.';
@@ -110,7 +110,7 @@ const limits = (field: Field): string => {
   return `write a number from ${field.min} to ${field.max}${names}`;
 };
 
-/** Why `text` is not a value of `field`. */
+/** Returns the reason why `text` is not a value of `field`. */
 const valueRefusal = (text: string, field: Field): string => {
   if (/^[0-9]+$/.test(text)) {
     const plain = text.replace(/^0+(?=[0-9])/, '');

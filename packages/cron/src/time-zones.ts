@@ -21,7 +21,7 @@ for (const line of lines) {
 /** Every zone and link of the database, sorted by name. */
 export const zoneNames: readonly string[] = [...rules.keys()].sort();
 
-/** Whether `name` is a zone or link of the database, in the spelling there. */
+/** Returns whether `name` is a zone or link of the database, in the spelling there. */
 export const isZoneName = (name: string): boolean => rules.has(name);
 
 /** The file's rules begin here. */

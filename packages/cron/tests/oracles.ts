@@ -97,7 +97,7 @@ const matchesFields = ({ sets, both }: Sample, { minute, hour, day, month, weekd
   return both ? onDay && onWeekday : onDay || onWeekday;
 };
 
-/** Whether a local time (as if it were UTC) matches, by the definition. */
+/** Returns whether a local time (as if it were UTC) matches, by the definition. */
 export const matches = (expression: Sample, local: number): boolean =>
   matchesFields(expression, fieldsOf(local));
 const isElapsed = ({ sets }: Sample) => sets[1]!.size === 24;

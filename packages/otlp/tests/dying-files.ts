@@ -7,7 +7,7 @@ import { syncBuiltinESMExports } from 'node:module';
  */
 let left = Number.POSITIVE_INFINITY;
 
-/** Whether this change succeeds. `last`: it is the change during which the process dies. */
+/** Returns whether this change succeeds. `last`: it is the change during which the process dies. */
 const outcome = (): { lives: boolean; last: boolean } => {
   left--;
   return { lives: left > 0, last: left === 0 };

@@ -80,7 +80,7 @@ interface ResolvedTail {
   limit: number | null;
   offset: number | null;
   columns: ResolvedColumn[];
-  /** Whether it reads columns of a query around it. */
+  /** True if it reads columns of a query around it. */
   correlated: boolean;
 }
 

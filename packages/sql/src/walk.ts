@@ -10,7 +10,7 @@ export const childrenOf = (node: Typed): Typed[] =>
     ? [node.arg]
     : (expressionsIn(node as unknown as Expression) as unknown as Typed[]);
 
-/** Whether an aggregate of this very SELECT is inside, of its rows and not of its groups. */
+/** Returns whether an aggregate of this very SELECT is inside, of its rows and not of its groups. */
 export const hasAggregate = (node: Typed): boolean =>
   (node.kind === 'aggregate' && !node.over) || childrenOf(node).some(hasAggregate);
 

@@ -14,7 +14,7 @@ export const tables: Table[] = [
   },
 ];
 
-/** Why the SQL is refused over `tables`. Throws if it is accepted. */
+/** Returns the reason why the SQL is refused over `tables`. Throws if it is accepted. */
 export const refusalOf = (sql: string): SqlRefusal => {
   try {
     const resolved = resolve(parseSelect(sql), tables);

@@ -12,6 +12,7 @@ import {
   checkEnd,
   checkFirstEnd,
   checkFuture,
+  checkOverlaps,
   checkRights,
   lockMaker,
   lockPerson,
@@ -150,7 +151,7 @@ const checkReplaceable = ({ replaced_by, expires_at }: Key, now: number): void =
  * Makes a key in place of `id`, which expires after the overlap. The new key has the same rights and maker, acts as the
  * same account, and, unless the client gives its end, has as long a life as the old one had. Another person or key that
  * rotates it learns its value: it ends with them, too. Throws 412 if the old key was
- * rotated or has expired.
+ * rotated or has expired, and 400 if too many keys that were rotated still work.
  */
 export const rotateApiKey = async (
   tx: Tx,
@@ -172,6 +173,7 @@ export const rotateApiKey = async (
   // A key may give itself as long a life again, but not a longer one: its end would mean nothing.
   checkEnd(end, id === principal.keyId ? { ...limits, ownEnd: sameLife } : limits);
   checkFirstEnd(end, old.first_end);
+  if (overlap_seconds > 0) await checkOverlaps(tx, principal, limits);
   const { name, kind, scopes, user_id, created_by, owner, owner_user_id } = old;
   const { made_by_user_id, made_with_key_id, root_id, first_end } = old;
   const made = await insertWithValue(tx, {

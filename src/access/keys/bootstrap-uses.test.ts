@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { testActor } from '../../../tests/harness/api.ts';
-import { eachDatabase } from '../../../tests/harness/database.ts';
+import { onPostgres } from '../../../tests/harness/database.ts';
 import { until } from '../../../tests/harness/wait.ts';
 import { sql } from '../../database/index.ts';
 import { ShiftedClock } from '../../lib/clock.ts';
 import { BootstrapUses } from './bootstrap-uses.ts';
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   it('the first use in an hour is a warning with the address, and a use that cannot be written fails nothing', async () => {
     const db = open();
     const lines: { level: number; ip?: string }[] = [];

@@ -97,20 +97,38 @@ export const lockMaker = async (
 export const mayOwnForWorkspace = ({ role, scopes }: Principal): boolean =>
   role === 'admin' && scopes === null;
 
-/**
- * Throws 400 if as many keys as one person may have share the limits of the principal. Waits for others who make one.
- * An administrator may have any number.
- */
-export const checkCount = async (tx: Tx, { rootId, role }: Principal, { person }: Maker): Promise<void> => {
-  if (!isId(rootId)) return;
+/** How many living keys may share the limits of the principal, and how many do; null: any number, for an administrator. */
+const lockCount = async (tx: Tx, { rootId, role }: Principal, { person }: Maker) => {
+  if (!isId(rootId)) return null;
   await advisoryRowLock(tx, 'API keys of a principal', rootId);
   const present = person?.role ?? role;
-  if (present === 'admin') return;
+  if (present === 'admin') return null;
   const setting = present === 'builder' ? 'MAX_API_KEYS_PER_BUILDER' : 'MAX_API_KEYS_PER_PERSON';
   const { [setting]: most } = await readSettings(tx);
-  if ((await countLivingKeysOf(tx, rootId)) < most) return;
   const whose = person ? 'This person' : 'This service account';
+  return { ...(await countLivingKeysOf(tx, rootId)), most, setting, whose };
+};
+
+/** Throws 400 if as many keys as one person may have share the limits of the principal. Waits for others who make one. */
+export const checkCount = async (tx: Tx, principal: Principal, maker: Maker): Promise<void> => {
+  const count = await lockCount(tx, principal, maker);
+  if (!count || count.present < count.most) return;
+  const { most, setting, whose } = count;
   throw badRequest(`${whose} has ${most} API keys, the maximum (${setting}). Delete one first.`, { setting });
+};
+
+/**
+ * Throws 400 if so many keys that a rotation replaced still work: without it, a key that rotates itself again and again
+ * would be any number of living keys.
+ */
+export const checkOverlaps = async (tx: Tx, principal: Principal, maker: Maker): Promise<void> => {
+  const count = await lockCount(tx, principal, maker);
+  if (!count || count.replaced < count.most) return;
+  const { most, setting, whose } = count;
+  throw badRequest(
+    `${whose} has ${most} API keys that were rotated and still work, the maximum (${setting}). Delete one, or send overlap_seconds: 0.`,
+    { setting },
+  );
 };
 
 const wrongEnd = (message: string, context = {}) => unprocessable([{ path: 'expires_at', message }], context);

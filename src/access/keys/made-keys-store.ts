@@ -59,12 +59,18 @@ export const passMadeKeysOn = async (
 };
 
 /**
- * The number of living keys that share the limits of `rootId`, without those that a rotation replaced and without the
- * service account itself.
+ * The numbers of living keys that share the limits of `rootId`: `present` without the service account itself, and those
+ * that a rotation `replaced`, with it.
  */
-export const countLivingKeysOf = async (tx: Tx, rootId: string): Promise<number> => {
-  const { rows } = await sql<{ n: number }>`select count(*) as n from api_keys
-    where (owner_user_id = ${rootId}::uuid or root_id = ${rootId}::uuid)
-      and replaced_by is null and (expires_at is null or expires_at > platform_now())`.execute(tx);
-  return rows[0]!.n;
+export const countLivingKeysOf = async (
+  tx: Tx,
+  rootId: string,
+): Promise<{ present: number; replaced: number }> => {
+  const { rows } = await sql<{ present: number; replaced: number }>`
+    select count(*) filter (where replaced_by is null and coalesce(account_id, id) <> ${rootId}::uuid) as present,
+      count(*) filter (where replaced_by is not null) as replaced
+    from api_keys
+    where (owner_user_id = ${rootId}::uuid or root_id = ${rootId}::uuid or coalesce(account_id, id) = ${rootId}::uuid)
+      and (expires_at is null or expires_at > platform_now())`.execute(tx);
+  return rows[0]!;
 };

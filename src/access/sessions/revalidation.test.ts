@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createMigrated, eachDatabase } from '../../../tests/harness/database.ts';
+import { createMigrated, onPostgres } from '../../../tests/harness/database.ts';
 import { dropDatabase } from '../../../tests/harness/postgres.ts';
 import { testServices } from '../../../tests/harness/services.ts';
 import { until } from '../../../tests/harness/wait.ts';
@@ -113,7 +113,7 @@ const endsOf = async (db: Database, id: string): Promise<any[]> =>
     )
   ).rows.map(({ details }) => details);
 
-eachDatabase((_kind, open) => {
+onPostgres((_kind, open) => {
   const withReplica = (
     fn: (parts: { db: Database; provider: ScriptedProvider } & ReturnType<typeof replica>) => Promise<void>,
     confirm?: () => Promise<IdentityResult>,

@@ -1,7 +1,7 @@
-import { backOff } from '../../lib/back-off.ts';
 import { allowInsecureRequests, customFetch, discovery } from 'openid-client';
 import { z } from 'zod';
 import type { Services } from '../../feature.ts';
+import { backOff } from '../../lib/back-off.ts';
 import type { Egress } from '../../lib/egress.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';

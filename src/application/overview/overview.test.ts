@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { eachDatabase } from '../../../tests/harness/database.ts';
+import { onPostgres } from '../../../tests/harness/database.ts';
 import { testServices } from '../../../tests/harness/services.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { keyAttention } from '../../access/keys/attention.ts';
@@ -24,7 +24,7 @@ const parts = () => ({
 });
 const all = { workItems: true, integrations: true, keys: true, audit: true };
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   it('of an empty workspace is not kept, so that the first agent is seen at once', async () => {
     const { settings } = testServices(open());
     const reader = new OverviewReader(

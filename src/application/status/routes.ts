@@ -117,7 +117,7 @@ const status = z
 interface StatusParts {
   db: Database;
   settings: CurrentSettings;
-  /** Whether all replicas share one telemetry log. */
+  /** True if all replicas share one telemetry log. */
   sharedLog: boolean;
 }
 

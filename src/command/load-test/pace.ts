@@ -5,7 +5,7 @@ export interface Sent {
   /** Milliseconds of each that succeeded, from when it was to be sent. */
   took: number[];
   failed: number;
-  /** Why the first one failed. */
+  /** Reason why the first one failed. */
   failure: string | null;
 }
 

@@ -245,7 +245,7 @@ describe.each(table)('a model of $name', ({ protocol, streaming }) => {
   });
 
   it('is unavailable when it sends no token in time, or stops in the middle', async () => {
-    const late = await failing({ fail: 'hang' }, { timeout_seconds: 1 });
+    const late = await failing({ fail: 'hang' }, { timeout_seconds: 0.1 });
     expect(late).toMatchObject({ code: 'model_unavailable', retryable: true });
     expect(late.message).toContain('timeout_seconds');
     const silent = await failing({ fail: 'silent' }, {}, 200);

@@ -29,7 +29,7 @@ export const withoutReasoningText = (text: string): string => {
   return text.slice(lone.index + lone[0].length).trimStart();
 };
 
-/** Whether more text could make `text` begin with a tag. */
+/** Returns whether more text could make `text` begin with a tag. */
 const mayBecomeTag = (text: string): boolean => {
   const start = text.trimStart().toLowerCase();
   return tags.some((tag) => `<${tag}>`.startsWith(start));

@@ -8,7 +8,8 @@ const noTools: readonly RegExp[] = [
   // vLLM: "auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set.
   /--enable-auto-tool-choice/,
   // llama.cpp: tools param requires --jinja flag. OpenAI: 'tools' is not supported with this model. Servers that check
-  // the body: tools: Extra inputs are not permitted.
+  // the body: tools: Extra inputs are not permitted. Gateways: tool use not supported.
+  /\b(tools?|tool_choice)['"`]? (use )?not (supported|enabled|available|permitted|allowed)\b/i,
   /\b(tools?|tool_choice)\b(?![.[]\d)[^.:;]{0,60}(\brequires? --|\b(is|are|was) (not|disabled)\b|\bunsupported\b)/i,
   /\btools['"\]]*[,:][^.;{}]{0,60}extra inputs are not permitted/i,
   // Gemini: Function calling is not enabled for models/….

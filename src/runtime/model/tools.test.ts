@@ -270,6 +270,7 @@ describe('an endpoint that takes no tools', () => {
     ['openai_compatible', { detail: [{ loc: ['body', 'tools'], msg: 'Extra inputs are not permitted' }] }],
     ['openai_compatible', { error: { message: "'tools' is not supported with this model." } }],
     ['openai_compatible', { error: { message: 'Unsupported param: tools' } }],
+    ['openai_compatible', { error: { message: 'Tools not supported by this deployment' } }],
     [
       'openai_compatible',
       {

@@ -10,11 +10,11 @@ const maxReplyBytes = 16 * 1024 * 1024;
 export class Watch {
   /** Aborted when the caller ends the call, and when the model is silent for too long. */
   readonly signal: AbortSignal;
-  /** Why the watch ended the call; null if it did not. */
+  /** Reason why the watch ended the call; null if it did not. */
   failure: ModelError | null = null;
-  /** Whether the connection was lost in the middle of the response. */
+  /** True if the connection was lost in the middle of the response. */
   cut = false;
-  /** Whether a part of a streamed reply arrived. */
+  /** True if a part of a streamed reply arrived. */
   partial = false;
   readonly #silenceMs: number;
   readonly #abort = new AbortController();

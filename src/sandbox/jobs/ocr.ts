@@ -12,7 +12,7 @@ export interface PictureOcrInput {
 
 export interface PictureOcr {
   page: Page;
-  /** How many pictures the file has; the first is read. */
+  /** Number of pictures that the file has; the first is read. */
   pictures: number;
 }
 

@@ -43,7 +43,7 @@ export interface SqliteRows {
   truncated: boolean;
   /** The numbers of the columns in which bytes were found. */
   bytes_in: number[];
-  /** Whether a text was cut. */
+  /** True if a text was cut. */
   cut: boolean;
 }
 

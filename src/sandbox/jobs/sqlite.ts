@@ -4,7 +4,7 @@ import { JobFault } from './fault.ts';
 import { runQuery } from './sqlite-query.ts';
 import { probe, readTables } from './sqlite-tables.ts';
 
-/** How long a statement waits for a lock of another process, in milliseconds. */
+/** Time that a statement waits for a lock of another process, in milliseconds. */
 const lockTimeoutMs = 5_000;
 
 /** Result codes of SQLite for a file that is no usable database (sqlite.org/rescode.html). */

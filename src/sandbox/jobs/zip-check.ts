@@ -20,7 +20,10 @@ const documentTypeFinder = (): ((chunk: Buffer) => boolean) => {
   };
 };
 
-/** Whether a part is XML that a reader may parse: by its name or by how it begins. Pictures as SVG have document types. */
+/**
+ * Returns whether a part is XML that a reader may parse: by its name or by how it begins. Pictures as SVG have
+ * document types.
+ */
 const isXml = (name: string, head: Buffer): boolean =>
   /\.(?:xml|rels|vml)$/i.test(name) ||
   // Besides byte order marks, blanks and the zeros of UTF-16.

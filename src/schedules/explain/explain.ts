@@ -30,7 +30,7 @@ const day = 86_400_000;
 /** Versions before and after the moment that are looked at. */
 const mostVersions = 20;
 
-/** Why a schedule ran, or did not, at some moment. Instants are milliseconds since 1970. */
+/** Reason why a schedule ran, or did not, at some moment. Instants are milliseconds since 1970. */
 export interface Explained {
   at: number;
   verdict: Verdict;

@@ -47,7 +47,7 @@ export const readMoment = (asked: string, timezone: string): Moment => {
   return { at: shownAt[0] ?? skippedBy?.at ?? local, local, skippedBy, shownAt };
 };
 
-/** Whether a schedule fires at the end of the jump that skips the moment, because of the moment. */
+/** Returns whether a schedule fires at the end of the jump that skips the moment, because of the moment. */
 export const firesFor = ({ at, local, skippedBy }: Moment, occurrences: Occurrences | null): boolean =>
   skippedBy !== null && occurrences?.matches(local) === true && occurrences.explain(at).dst === 'gap';
 

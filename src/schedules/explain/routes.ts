@@ -75,7 +75,7 @@ const explain = async (
   };
 };
 
-/** Why a schedule ran or did not, and how it came to be what it is. */
+/** Routes that say why a schedule ran or did not, and how it came to be what it is. */
 export const explainRoutes = (db: Database, find: Find): Route[] => [
   route({
     ...reads,

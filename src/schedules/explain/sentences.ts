@@ -60,7 +60,7 @@ export const because = (reason: string | null | undefined): string =>
 export const changer = ({ principal }: Pick<HistoryRow, 'principal'>): string =>
   isolate(principal?.name ?? 'someone');
 
-/** Why occurrences were skipped, as it is stored; anything else is why the schedule could not fire. */
+/** Reason why occurrences were skipped, as it is stored; anything else is why the schedule could not fire. */
 export type SkipCause = 'missed' | 'paused' | 'edited' | 'overlap' | 'blocked';
 
 const namedCauses = ['missed', 'paused', 'edited', 'overlap'] as const;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { eachDatabase } from '../../../tests/harness/database.ts';
+import { onPostgres } from '../../../tests/harness/database.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { type Database, type Executor, sql } from '../../database/index.ts';
 import { unavailable } from '../../lib/errors.ts';
@@ -14,7 +14,7 @@ let attempts = 0;
 
 const made = 'the Work Item could not be made';
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   beforeEach(() => {
     attempts = 0;
     open().onStatement(({ text }) => {

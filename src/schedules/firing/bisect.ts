@@ -43,7 +43,7 @@ const skipOne = async (tx: Tx, row: DueRow, fault: unknown, log: Logger): Promis
 };
 
 /**
- * How long one transaction bisects, in milliseconds. 500 rows that are all bad take 1,500 attempts: 3.6 s on
+ * Time that one transaction bisects, in milliseconds. 500 rows that are all bad take 1,500 attempts: 3.6 s on
  * PostgreSQL, and 4.6 s on the embedded database, whose one connection no one else would have in the meantime.
  */
 const passMs = 500;

@@ -27,11 +27,13 @@ const sqlStateOf = (error: unknown): string | null => {
   return typeof code === 'string' && /^(?=.*[0-9])[0-9A-Z]{5}$/.test(code) ? code : null;
 };
 
-/** Whether a batch that failed with `error` may have failed because of the data of one of its rows (poison). */
+/**
+ * Returns whether a batch that failed with `error` may have failed because of the data of one of its rows (poison).
+ */
 export const isRowFault = (error: unknown): boolean =>
   error instanceof RowsNotMoved || rowFault.test(sqlStateOf(error) ?? '');
 
-/** Why an occurrence was skipped, for users: the code says what it was, and the log the rest. */
+/** Returns the reason why an occurrence was skipped, for users: the code says what it was, and the log the rest. */
 export const skipReason = (fault: unknown): string => {
   const code = sqlStateOf(fault);
   return `the Work Item could not be made${code ? ` (error ${code})` : ''}`;

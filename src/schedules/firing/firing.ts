@@ -54,7 +54,7 @@ export interface FiringDeps {
 
 interface Batch extends Fired {
   claimed: number;
-  /** How long a connection and BEGIN took: what any request waits for its statement at present. */
+  /** Time that a connection and BEGIN took: what any request waits for its statement at present. */
   waitedMs: number;
   bisected: boolean;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { eachDatabase } from '../../../tests/harness/database.ts';
+import { onPostgres } from '../../../tests/harness/database.ts';
 import { until } from '../../../tests/harness/wait.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { sql } from '../../database/index.ts';
@@ -7,7 +7,7 @@ import { newId } from '../../lib/ids.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { Firing } from './firing.ts';
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   it('a schedule that falls due after a herd does not wait for all of it', async () => {
     const agent = await makeAgent(open());
     const herd = Array.from({ length: 4_000 }, newId);

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { eachDatabase } from '../../../tests/harness/database.ts';
+import { onPostgres } from '../../../tests/harness/database.ts';
 import { until } from '../../../tests/harness/wait.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { type Database, offlineDatabase, sql } from '../../database/index.ts';
@@ -12,7 +12,7 @@ import { countOverdue } from './store.ts';
 
 const hour = 3_600_000;
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   beforeEach(() => open().run((r) => sql`truncate schedules, work_items, occurrences cascade`.execute(r)));
 
   /** `count` hourly schedules that have been due for `dueMs`. */

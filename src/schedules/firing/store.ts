@@ -102,7 +102,7 @@ export const advance = async (
 };
 
 /**
- * Whether anything is due (locked by another transaction or not), when the first of what is not yet due will be, and
+ * Returns whether anything is due (locked by another transaction or not), when the first of what is not yet due will be, and
  * the database's time: two reads of one index.
  */
 export const lookAhead = async (
@@ -153,7 +153,7 @@ export const updateRecomputed = async (
 const maxCounted = 10_000;
 
 /**
- * How many schedules have been due for more than 5 s, at most 10,000: read from the head of the index of `next_run_at`.
+ * Returns the number of schedules that have been due for more than 5 s, at most 10,000: read from the head of the index of `next_run_at`.
  */
 export const countOverdue = async (executor: Executor): Promise<number> => {
   const { rows } = await sql<{ n: number }>`

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { eachDatabase } from '../../../tests/harness/database.ts';
+import { onPostgres } from '../../../tests/harness/database.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { sql } from '../../database/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { ScheduleRow } from '../store.ts';
 import { recomputeOlderRules } from './zone-rules.ts';
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   const add = async (zoneRules: string, at: Date): Promise<ScheduleRow> => {
     const db = open();
     const agent = await makeAgent(db);

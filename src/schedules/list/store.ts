@@ -93,7 +93,7 @@ export const findDetail = async (executor: Executor, id: string): Promise<Detail
   return rows[0];
 };
 
-/** How many occurrences there were since `from`, by what became of them; without runs by hand. */
+/** Number of occurrences that there were since `from`, by what became of them; without runs by hand. */
 export interface Punctuality {
   total: number;
   on_time: number;

@@ -6,7 +6,7 @@ type Times = Pick<TimesCount, 'cron_expression' | 'timezone'>;
 
 const keyOf = ({ cron_expression, timezone }: Times): string => `${timezone}\0${cron_expression}`;
 
-/** How many occurrences are to come in each hour. Whole hours are computed once for each expression and zone. */
+/** Number of occurrences that are to come in each hour. Whole hours are computed once for each expression and zone. */
 export class ExpectedOccurrences {
   #hours = new Map<string, Map<number, number>>();
 

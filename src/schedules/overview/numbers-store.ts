@@ -25,13 +25,16 @@ export const countHandled = async (
 export interface TimesCount {
   cron_expression: string;
   timezone: string;
-  /** How many of them have a next time. */
+  /** Number of them that have a next time. */
   n: number;
   enabled: number;
   paused: number;
 }
 
-/** How many schedules have each expression and zone. One reading of the table, which has no index for it. */
+/**
+ * Returns the number of schedules that have each expression and zone. One reading of the table, which has no index
+ * for it.
+ */
 export const countSchedules = async (executor: Executor): Promise<TimesCount[]> => {
   const { rows } = await sql<TimesCount>`
     select cron_expression, timezone, count(*) filter (where enabled and next_run_at is not null)::int as n,

@@ -68,7 +68,7 @@ const bucketAt = (buckets: Buckets, k: number): Bucket => {
   return bucket;
 };
 
-/** How many occurrences the definitions had in [from, to). */
+/** Returns the number of occurrences that the definitions had in [from, to). */
 const nominalIn = (held: readonly HeldDefinition[], from: number, to: number): number => {
   let n = 0;
   for (const { occurrences, ...span } of held) {
@@ -101,7 +101,7 @@ const addTogether = (
 ): number => {
   const definition = held.find(({ from, to }) => from < first && first <= to)?.occurrences;
   let total = 0;
-  /** How many of them are before `end`. */
+  /** Returns the number of them that are before `end`. */
   const before = (end: number): number =>
     end <= first ? 0 : Math.min(count, 1 + (definition?.countBetween(first, end - 1) ?? 0));
   let done = before(grid.from);

@@ -20,7 +20,7 @@ export class Budget {
     return Math.max(minShare, Math.floor(this.#free / 4));
   }
 
-  /** Whether there is room for more than the one batch that every integration may hold. */
+  /** Returns whether there is room for more than the one batch that every integration may hold. */
   hasRoom(): boolean {
     return this.#free > 4 * minShare;
   }

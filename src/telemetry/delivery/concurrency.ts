@@ -4,7 +4,7 @@ const maxRequests = 16;
 const checkEveryMs = 100;
 
 /**
- * How many requests may be in flight to one backend: one, and more only while the backlog grows. What is queued is compared with what it was at the last check, and with what was delivered since. A backlog that
+ * Number of requests that may be in flight to one backend: one, and more only while the backlog grows. What is queued is compared with what it was at the last check, and with what was delivered since. A backlog that
  * the current pace clears by the next check does not count.
  */
 export class Concurrency {

@@ -61,17 +61,17 @@ export class InFlightBatch {
     return this.#ends.length === 0;
   }
 
-  /** Whether the next request is the whole batch, which can be sent as it is in the log. */
+  /** True if the next request is the whole batch, which can be sent as it is in the log. */
   get isWhole(): boolean {
     return this.#ends.length === 1 && this.settled === this.#batch.start;
   }
 
-  /** How many spans the next request has. */
+  /** Number of spans that the next request has. */
   get spans(): number {
     return this.#ends.at(-1)! - this.settled;
   }
 
-  /** How many bytes the next request has, uncompressed. */
+  /** Returns the number of bytes that the next request has, uncompressed. */
   async size(): Promise<number> {
     return this.isWhole ? this.#size : (await this.chunk()).length;
   }

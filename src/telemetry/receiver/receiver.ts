@@ -54,7 +54,7 @@ export interface ReceiverOptions {
   maxBodyBytes?: number;
   /** Of all requests that are being read or wait for the disk. Beyond it: 503. Default 256 MiB. */
   maxBytesInMemory?: number;
-  /** How long the rest of a body that is refused may take to arrive. Default 10 s. */
+  /** Time that the rest of a body that is refused may take to arrive. Default 10 s. */
   dropMs?: number;
 }
 

@@ -8,7 +8,7 @@ import { reportAgainMs } from './health.ts';
 import type { ReportStore } from './report-store.ts';
 
 const publishEveryMs = 1_000;
-/** How long the last reports may take when the process stops. */
+/** Time that the last reports may take when the process stops. */
 const lastReportsMs = 2_000;
 
 interface PublisherParts {

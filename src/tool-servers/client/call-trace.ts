@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface CallTrace {
   /** The depth of the run that makes the call (`Agent-Platform-Depth`). */
   depth: number;
-  /** Whether any of it may have reached the server. */
+  /** True if any of it may have reached the server. */
   sent: boolean;
   /** The call has ended, with an answer or without. */
   settled: boolean;

@@ -46,7 +46,7 @@ interface Opened {
   remembered: boolean;
 }
 
-/** How long a server may take to negotiate, in milliseconds; then, for each page of its list. */
+/** Time that a server may take to negotiate, in milliseconds; then, for each page of its list. */
 const connectWithinMs = 10_000;
 /** A local process that does not know the probe may ignore it: it is then taken for one of the older protocol. */
 const probeWithinMs = 2_000;

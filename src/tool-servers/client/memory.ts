@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { ToolServerRow } from '../store.ts';
 
-/** How long the protocol that a server speaks is not negotiated again, in milliseconds. */
+/** Time for which the protocol of a server is not negotiated again, in milliseconds. */
 const verdictMs = 3_600_000;
 
 /** What this process remembers of a server between its connections. It holds for one version of its settings. */

@@ -20,7 +20,7 @@ const beginningOf = async (body: ReadableStream<Uint8Array>): Promise<string> =>
 };
 
 /**
- * Whether a server that refused a POST with `status` speaks the transport of the revision 2024-11-05: a GET is answered
+ * Returns whether a server that refused a POST with `status` speaks the transport of the revision 2024-11-05: a GET is answered
  * by an event stream whose first event, `endpoint`, names where messages go. Never rejects.
  */
 export const speaksOldTransport = async (

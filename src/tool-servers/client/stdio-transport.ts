@@ -16,10 +16,10 @@ import { ProcessFailure } from './failures.ts';
 const maxMessageBytes = 16 * 1024 * 1024;
 /** How much of what a process writes to stderr is logged, in bytes. */
 const maxLoggedBytes = 64 * 1024;
-/** How long a process may take to end by itself, and then after SIGTERM, in milliseconds. */
+/** Time that a process may take to end by itself, and then after SIGTERM, in milliseconds. */
 const endWithinMs = 500;
 const terminateWithinMs = 1_500;
-/** How long the last output of a process that has ended may take, in milliseconds. */
+/** Time that the last output of a process that has ended may take, in milliseconds. */
 const lastOutputWithinMs = 250;
 
 export interface StdioOptions {

@@ -14,7 +14,7 @@ export interface TransportParts extends Pick<Services, 'egress' | 'log'> {
   folder: string;
   /** PATH of processes. */
   path: string;
-  /** Whether a server may be a local process. */
+  /** True if a server may be a local process. */
   allowStdio: boolean;
 }
 

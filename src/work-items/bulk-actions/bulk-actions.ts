@@ -119,7 +119,7 @@ export const createBulkAction = async (
 };
 
 /**
- * Whether another try may succeed: connections, resources, deadlocks and shutdowns. Anything else is a fault of the one
+ * Returns whether another try may succeed: connections, resources, deadlocks and shutdowns. Anything else is a fault of the one
  * Work Item.
  */
 const isTemporary = (error: unknown): boolean => {

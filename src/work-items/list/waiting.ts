@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { timestamp } from '../../http/index.ts';
 import type { WorkItem } from '../store.ts';
 
-/** Why a Work Item is not executing. */
+/** Reason why a Work Item is not executing. */
 const reasons = [
   'draft',
   'start',
@@ -102,7 +102,7 @@ const inQueue = (since: Date, { external, used, of, ahead, workerAlive }: QueueF
   return { ...facts, reason: 'queue', text: `Waits for a free worker, ${before}.` };
 };
 
-/** Why a Work Item waits; null if it does not. `queue` is there if it is PENDING and no retry. */
+/** Returns the reason why a Work Item waits; null if it does not. `queue` is there if it is PENDING and no retry. */
 export const waitingOf = (row: WaitingRow, queue: QueueFacts | null): Waiting | null => {
   const { status, updated_at: since, starts_at, retry_at, lost_at } = row;
   switch (status) {

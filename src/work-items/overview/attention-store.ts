@@ -78,7 +78,7 @@ export interface PendingRow {
   executing: number;
   count: number;
   since: Date;
-  /** How many of them wait for their next attempt, and when the first is. */
+  /** Number of them that wait for their next attempt, and when the first is. */
   retries: number;
   retry_at: Date | null;
 }

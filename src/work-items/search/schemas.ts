@@ -3,7 +3,7 @@ import { givenTime, queryList, text } from '../../http/index.ts';
 import { status } from '../schemas.ts';
 import { sources } from './conditions.ts';
 
-/** How many agents one list merges. */
+/** Number of agents that one list merges. */
 const mostAgents = 50;
 
 const oneOfMany = (list: string) => `Any of them${list}.`;

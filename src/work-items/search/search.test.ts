@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { eachDatabase } from '../../../tests/harness/database.ts';
+import { onPostgres } from '../../../tests/harness/database.ts';
 import { sql } from '../../database/index.ts';
 import { statuses } from '../states.ts';
 import { sourceOf, sources, type WorkItemSearch } from './conditions.ts';
@@ -143,7 +143,7 @@ const randomSearch = (n: number, random: (below: number) => number, rows: Row[])
   };
 };
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   const rows = makeRows();
   beforeAll(async () => {
     await open().tx((tx) =>

@@ -104,7 +104,7 @@ const halvesOf = (status: Status, ofAgents: boolean): Condition[] => {
 interface Branches {
   conditions: Conditions;
   small: SmallLeads;
-  /** How many rows a small lead has at most. */
+  /** Number of rows that a small lead has at most. */
   most: number;
   wanted: readonly Status[];
   /** Further conditions. */

@@ -1,5 +1,12 @@
 import type { ReactNode } from 'react';
-import { type Body, type Edit, type Got, useEditForm, useOperation, usePermission } from '../../api/index.ts';
+import {
+  type Body,
+  type Edit,
+  type LoadState,
+  useEditForm,
+  useOperation,
+  usePermission,
+} from '../../api/index.ts';
 import type { PublicAgent } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
 import { pages } from '../../text/en/pages.ts';
@@ -11,7 +18,7 @@ export const LoadedAgent = ({
   children,
 }: {
   agentId: string;
-  children: (agent: PublicAgent, got: Got<PublicAgent>) => ReactNode;
+  children: (agent: PublicAgent, got: LoadState<PublicAgent>) => ReactNode;
 }) => {
   const got = useOperation('getAgent', { agent_id: agentId });
   return (
@@ -24,7 +31,7 @@ export const LoadedAgent = ({
 /** The state of a form that changes a part of an agent. */
 export const useAgentForm = <V extends object>(
   agent: PublicAgent,
-  got: Got<PublicAgent>,
+  got: LoadState<PublicAgent>,
   toValues: (agent: PublicAgent) => V,
   toBody: (values: V) => Body<'updateAgent'>,
   /** Returns what is kept of the response, which may show a secret once. */

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Got } from '../../api/index.ts';
+import type { LoadState } from '../../api/index.ts';
 import type { PublicAgent } from '../../api/types.gen.ts';
 import { EditForm } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
@@ -9,11 +9,11 @@ import {
   AddToList,
   Bar,
   Button,
+  Callout,
   CopyValue,
   MultiSelect,
   notify,
   optionsOf,
-  Say,
   SecretField,
   Section,
   StoredSecretMap,
@@ -40,7 +40,7 @@ interface Generated {
 
 /** The secrets that were generated: nothing shows them again. */
 const GeneratedSecrets = ({ generated, onDone }: { generated: readonly Generated[]; onDone: () => void }) => (
-  <Say tone="look" title={words.secretsGenerated}>
+  <Callout tone="look" title={words.secretsGenerated}>
     <div className={css.secret}>
       {generated.map(({ id, url, secret }) => (
         <span key={id}>
@@ -53,7 +53,7 @@ const GeneratedSecrets = ({ generated, onDone }: { generated: readonly Generated
         </Button>
       </Bar>
     </div>
-  </Say>
+  </Callout>
 );
 
 const CallbackFields = ({
@@ -117,7 +117,7 @@ const CallbackFields = ({
 );
 
 /** Who is notified of the Work Items of the agent. */
-export const CallbacksForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }) => {
+export const CallbacksForm = ({ agent, got }: { agent: PublicAgent; got: LoadState<PublicAgent> }) => {
   const [generated, setGenerated] = useState<Generated[]>([]);
   const edit = useAgentForm(agent, got, toCallbackValues, toCallbacksBody, (saved) => {
     setGenerated(

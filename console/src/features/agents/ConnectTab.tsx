@@ -2,7 +2,7 @@ import { useMe } from '../../api/index.ts';
 import type { AgentOverview } from '../../api/types.gen.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { Time } from '../../time/index.ts';
-import { Box, CodeBlock, OutcomeTag, Quiet, Section, Words } from '../../ui/index.ts';
+import { Box, CodeBlock, Muted, OutcomeTag, Section, Words } from '../../ui/index.ts';
 import { LoadedAgent } from './AgentForm.tsx';
 import { CallbacksForm } from './CallbacksForm.tsx';
 import css from './ConnectTab.module.css';
@@ -56,7 +56,7 @@ export const ConnectTab = ({ agent: { id, name, mode, last_span_at } }: { agent:
                   <Words text={words.lastSpan} at={<Time at={last_span_at} form="relative" />} />
                 </OutcomeTag>
               ) : (
-                <Quiet>{words.waitingForSpan}</Quiet>
+                <Muted>{words.waitingForSpan}</Muted>
               )}
             </p>
           </div>

@@ -12,11 +12,11 @@ import {
   type Column,
   EmptyState,
   Loaded,
+  Muted,
   OutcomeTag,
   Pager,
   Problem,
   permissionReason,
-  Quiet,
   Section,
   Table,
   TwoLines,
@@ -42,7 +42,7 @@ const columns: readonly Column<PublicConversation>[] = [
     title: words.lastMessage,
     phone: 'below',
     cell: ({ last_message_at }) =>
-      last_message_at ? <Time at={last_message_at} form="relative" /> : <Quiet>{words.noMessage}</Quiet>,
+      last_message_at ? <Time at={last_message_at} form="relative" /> : <Muted>{words.noMessage}</Muted>,
   },
 ];
 

@@ -1,4 +1,4 @@
-import type { Got } from '../../api/index.ts';
+import type { LoadState } from '../../api/index.ts';
 import type { PublicAgent } from '../../api/types.gen.ts';
 import { EditForm } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
@@ -22,7 +22,7 @@ const labels = {
 
 const executions = optionsOf(words.executions);
 
-const InstructionsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }) => {
+const InstructionsForm = ({ agent, got }: { agent: PublicAgent; got: LoadState<PublicAgent> }) => {
   const edit = useAgentForm(agent, got, toValues, toBody);
   const { form } = edit;
   return (

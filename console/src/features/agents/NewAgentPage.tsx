@@ -7,11 +7,11 @@ import { agents as words } from '../../text/en/agents.ts';
 import { common, copyName } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import {
+  Callout,
   Loaded,
   optionsOf,
   Page,
   permissionReason,
-  Say,
   Segmented,
   Textarea,
   TextField,
@@ -67,14 +67,14 @@ const NewAgentForm = ({ copy }: { copy: PublicAgent | null }) => {
       <LlmSelect {...form.field('llm_id')} />
       <TextField {...form.field('description')} label={words.description} />
       {secrets.length > 0 && (
-        <Say title={words.leftOut}>
+        <Callout title={words.leftOut}>
           <ul>
             {secrets.map((sentence) => (
               <li key={sentence}>{sentence}</li>
             ))}
           </ul>
           <p>{words.leftOutMore}</p>
-        </Say>
+        </Callout>
       )}
     </SubmitForm>
   );

@@ -6,7 +6,7 @@ import { common } from '../../text/en/common.ts';
 import { integrations as integrationWords } from '../../text/en/integrations.ts';
 import { number } from '../../text/index.ts';
 import { Time } from '../../time/index.ts';
-import { Box, Facts, Link, Quiet, Section, Words } from '../../ui/index.ts';
+import { Box, Facts, Link, Muted, Section, Words } from '../../ui/index.ts';
 import css from './OverviewTab.module.css';
 import { emptyMeans, settingNames } from './values.ts';
 
@@ -53,7 +53,7 @@ const Limits = ({ agentId }: { agentId: string }) => {
             return [
               words.settings[name],
               <span key={name}>
-                {shown} <Quiet small>{words.hints[name]}</Quiet>
+                {shown} <Muted small>{words.hints[name]}</Muted>
               </span>,
             ] as const;
           })}
@@ -77,7 +77,7 @@ export const OverviewTab = ({ agent }: { agent: AgentOverview }) => {
                 words.model,
                 llm ? (
                   <span key="llm">
-                    {llm.model} <Quiet>{llm.is_default ? words.defaultModel : llm.name}</Quiet>
+                    {llm.model} <Muted>{llm.is_default ? words.defaultModel : llm.name}</Muted>
                   </span>
                 ) : (
                   words.noModel

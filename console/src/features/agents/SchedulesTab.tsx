@@ -12,9 +12,9 @@ import {
   type Column,
   EmptyState,
   Loaded,
+  Muted,
   Pager,
   permissionReason,
-  Quiet,
   Section,
   Table,
   TwoLines,
@@ -51,7 +51,7 @@ const columns: readonly Column<ListedSchedule>[] = [
     key: 'next',
     title: words.next,
     cell: ({ next_run_at, timezone }) =>
-      next_run_at ? <Time at={next_run_at} form="both" zone={timezone} /> : <Quiet>{words.pausedNow}</Quiet>,
+      next_run_at ? <Time at={next_run_at} form="both" zone={timezone} /> : <Muted>{words.pausedNow}</Muted>,
   },
 ];
 

@@ -1,4 +1,4 @@
-import { type Got, useOperation, usePermission } from '../../api/index.ts';
+import { type LoadState, useOperation, usePermission } from '../../api/index.ts';
 import type { Named, PublicAgent } from '../../api/types.gen.ts';
 import { EditForm } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
@@ -42,7 +42,7 @@ const optionsWith = (named: readonly Named[], chosen: readonly string[]) => [
   ...chosen.filter((id) => !named.some((one) => one.id === id)).map((value) => ({ value, label: value })),
 ];
 
-const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }) => {
+const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: LoadState<PublicAgent> }) => {
   const maySeeServers = usePermission('listAgentTools');
   const maySeeModels = usePermission('listSemanticDataModels');
   const { data: tools } = useOperation('listAgentTools', {}, { enabled: maySeeServers.allowed });

@@ -2,7 +2,7 @@ import type { AgentSummary } from '../../api/types.gen.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { number } from '../../text/index.ts';
 import { Time } from '../../time/index.ts';
-import { type Column, Quiet, TwoLines, Words } from '../../ui/index.ts';
+import { type Column, Muted, TwoLines, Words } from '../../ui/index.ts';
 
 const sum = (counts: Record<string, number>): number =>
   Object.values(counts).reduce((total, count) => total + count, 0);
@@ -51,7 +51,7 @@ export const columns: readonly Column<AgentSummary>[] = [
     phone: 'hide',
     cell: ({ schedules: { total, enabled, next_run_at } }) =>
       total === 0 ? (
-        <Quiet>{words.noSchedules}</Quiet>
+        <Muted>{words.noSchedules}</Muted>
       ) : (
         <TwoLines
           below={

@@ -2,7 +2,7 @@ import { useMe } from '../../api/index.ts';
 import type { CreatedApiKey } from '../../api/types.gen.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
 import { common } from '../../text/en/common.ts';
-import { CodeBlock, CopyButton, curlOf, Dialog, Say, Section, TextField } from '../../ui/index.ts';
+import { Callout, CodeBlock, CopyButton, curlOf, Dialog, Section, TextField } from '../../ui/index.ts';
 
 const telemetryOf = (otlpUrl: string, value: string): string =>
   [
@@ -25,7 +25,7 @@ export const KeyValue = ({
   const { value } = created;
   return (
     <Dialog open wide onlyByButton onClose={onClose} title={title} closeLabel={common.done}>
-      <Say tone="look" title={words.shownOnce} />
+      <Callout tone="look" title={words.shownOnce} />
       <TextField label={words.value} value={value} onChange={() => {}} mono />
       <CopyButton value={value} label={common.copyValue} kind="primary" />
       <Section title={words.baseUrl}>

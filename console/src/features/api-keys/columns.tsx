@@ -1,7 +1,7 @@
 import type { NamedApiKey } from '../../api/types.gen.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
 import { Time } from '../../time/index.ts';
-import { type Column, Quiet, Tag, TwoLines } from '../../ui/index.ts';
+import { type Column, Muted, Tag, TwoLines } from '../../ui/index.ts';
 
 const kinds = { active: 'on-time', paused: 'late', expired: 'skipped' } as const;
 
@@ -54,7 +54,7 @@ export const columns: readonly Column<NamedApiKey>[] = [
           <Time at={last_used_at} form="relative" />
         </TwoLines>
       ) : (
-        <Quiet>{words.never}</Quiet>
+        <Muted>{words.never}</Muted>
       ),
   },
   {
@@ -62,7 +62,7 @@ export const columns: readonly Column<NamedApiKey>[] = [
     title: words.expires,
     phone: 'hide',
     cell: ({ expires_at }) =>
-      expires_at ? <Time at={expires_at} form="both" /> : <Quiet>{words.neverExpires}</Quiet>,
+      expires_at ? <Time at={expires_at} form="both" /> : <Muted>{words.neverExpires}</Muted>,
   },
   {
     key: 'created',

@@ -12,7 +12,7 @@ import { ListPage } from '../../resource/index.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { audit as words } from '../../text/en/audit.ts';
 import { pages } from '../../text/en/pages.ts';
-import { Button, ButtonLink, optionsOf, Problem, permissionReason, Say } from '../../ui/index.ts';
+import { Button, ButtonLink, Callout, optionsOf, Problem, permissionReason } from '../../ui/index.ts';
 import { columns } from './columns.tsx';
 import type { auditSearch } from './search.ts';
 
@@ -45,9 +45,9 @@ const useVerification = () => {
 
 const Result = ({ result: { ok, checked, broken_at, hash } }: { result: Verification }) =>
   ok ? (
-    <Say tone="good" title={words.whole(checked, hash)} />
+    <Callout tone="good" title={words.whole(checked, hash)} />
   ) : (
-    <Say tone="bad" title={broken_at === null ? words.brokenSomewhere : words.broken(broken_at)} />
+    <Callout tone="bad" title={broken_at === null ? words.brokenSomewhere : words.broken(broken_at)} />
   );
 
 const options = (values: readonly string[] = []) => values.map((value) => ({ value, label: value }));
@@ -100,7 +100,7 @@ export const AuditPage = () => {
       }
     >
       <div role="status">
-        {action.busy && <Say title={words.verifying(checked)} />}
+        {action.busy && <Callout title={words.verifying(checked)} />}
         {result && !action.busy && <Result result={result} />}
       </div>
       {action.error && <Problem error={action.error} />}

@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
 import { audit as words } from '../../text/en/audit.ts';
 import { Time } from '../../time/index.ts';
-import { type Column, JsonView, Link, Quiet, Tag, TwoLines } from '../../ui/index.ts';
+import { type Column, JsonView, Link, Muted, Tag, TwoLines } from '../../ui/index.ts';
 
 /** The page of what an entry is about; null if there is none. */
 const addressOf = ({ target_type, target_id, target }: AuditEntry): string | null => {
@@ -100,9 +100,9 @@ export const columns: readonly Column<AuditEntry>[] = [
     cell: ({ details, position }) => (
       <details>
         <summary>
-          <Quiet small>{hasReason(details) ? words.showWithReason : words.show}</Quiet>
+          <Muted small>{hasReason(details) ? words.showWithReason : words.show}</Muted>
         </summary>
-        <Quiet small>{words.position(position)}</Quiet>
+        <Muted small>{words.position(position)}</Muted>
         <JsonView value={details} label={words.details} />
       </details>
     ),

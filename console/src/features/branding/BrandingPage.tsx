@@ -1,5 +1,12 @@
 import { useState } from 'react';
-import { type Got, perform, useAction, useEditForm, useOperation, usePermission } from '../../api/index.ts';
+import {
+  type LoadState,
+  perform,
+  useAction,
+  useEditForm,
+  useOperation,
+  usePermission,
+} from '../../api/index.ts';
 import { EditForm } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { branding as words } from '../../text/en/branding.ts';
@@ -57,7 +64,7 @@ const ClearBranding = ({
   );
 };
 
-const BrandingForm = ({ branding, got }: { branding: Branding; got: Got<Branding> }) => {
+const BrandingForm = ({ branding, got }: { branding: Branding; got: LoadState<Branding> }) => {
   const disabledReason = permissionReason(usePermission('updateBranding'));
   const edit = useEditForm({
     read: 'getBranding',

@@ -3,7 +3,7 @@ import type { ConversationDetail } from '../../api/types.gen.ts';
 import { decidable } from '../../messages/index.ts';
 import { common } from '../../text/en/common.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
-import { Bar, Button, Problem, Quiet, Say } from '../../ui/index.ts';
+import { Bar, Button, Callout, Muted, Problem } from '../../ui/index.ts';
 import css from './conversations.module.css';
 import type { Of } from './of.ts';
 
@@ -31,7 +31,7 @@ const Failed = ({
   const { code = '', message } = run.error ?? {};
   const hint = words.failedHint[code];
   return (
-    <Say tone="bad" title={words.failed(agentName)}>
+    <Callout tone="bad" title={words.failed(agentName)}>
       <p>
         {message} {hint} <code>{code}</code>
       </p>
@@ -43,7 +43,7 @@ const Failed = ({
           </Button>
         </Bar>
       )}
-    </Say>
+    </Callout>
   );
 };
 
@@ -81,12 +81,12 @@ export const RunState = ({
     <div className={css.state}>
       {/* That the reply is complete can be seen. */}
       <p role="status" className={quiet ? css.spoken : undefined}>
-        <Quiet>{spoken(conversation, writing)}</Quiet>
+        <Muted>{spoken(conversation, writing)}</Muted>
       </p>
       {questions.map(({ approval_id, reason }) => (
-        <Say key={approval_id} tone="look" title={words.asks(agent.name)}>
+        <Callout key={approval_id} tone="look" title={words.asks(agent.name)}>
           <p>{reason}</p>
-        </Say>
+        </Callout>
       ))}
       {status === 'idle' && run?.status === 'error' && (
         <div role="alert">

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { useAsk, usePermission } from '../../api/index.ts';
+import { usePermission, usePostQuery } from '../../api/index.ts';
 import type { DataConnectionTable } from '../../api/types.gen.ts';
 import { useTables } from '../../resource/index.ts';
 import { useUrlState } from '../../routing/url-state.ts';
@@ -7,14 +7,14 @@ import { dataConnections as words } from '../../text/en/data-connections.ts';
 import {
   Box,
   ButtonLink,
+  Callout,
   type Column,
   EmptyState,
   Link,
   Loaded,
+  Muted,
   permissionReason,
-  Quiet,
   RowsTable,
-  Say,
   Section,
   Skeleton,
   Table,
@@ -83,7 +83,7 @@ const columnsOf = (table: DataConnectionTable): Column<TableColumn>[] => [
 const Preview = ({ connectionId, table }: { connectionId: string; table: DataConnectionTable }) => {
   const refused = permissionReason(usePermission('previewDataConnectionTable'));
   const { schema, name } = table;
-  const got = useAsk(
+  const got = usePostQuery(
     'previewDataConnectionTable',
     { data_connection_id: connectionId },
     refused ? null : { schema, table: name, limit: 100 },
@@ -91,13 +91,13 @@ const Preview = ({ connectionId, table }: { connectionId: string; table: DataCon
   return (
     <Section title={words.previewTitle}>
       {refused ? (
-        <Quiet>{refused}</Quiet>
+        <Muted>{refused}</Muted>
       ) : (
         <Loaded got={got} operation="previewDataConnectionTable">
           {({ columns, rows, truncated, warnings }) => (
             <>
               {warnings.map(({ code, message }) => (
-                <Say key={code} tone="look" title={message} />
+                <Callout key={code} tone="look" title={message} />
               ))}
               <Box>
                 {rows.length === 0 ? (
@@ -167,7 +167,7 @@ export const TableView = ({
           <Skeleton />
         ) : (
           <Section aside={back}>
-            <Say title={words.noSuchTable} />
+            <Callout title={words.noSuchTable} />
           </Section>
         )
       }

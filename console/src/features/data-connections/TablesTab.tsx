@@ -15,10 +15,10 @@ import {
   FilterChoice,
   FilterText,
   Loaded,
+  Muted,
   NothingMatches,
   Pager,
   permissionReason,
-  Quiet,
   Section,
   Table,
   TwoLines,
@@ -47,7 +47,7 @@ const columns: readonly Column<DataConnectionTable>[] = [
     title: words.rows,
     numeric: true,
     cell: ({ row_estimate }) =>
-      row_estimate === null ? <Quiet third>{words.rowsUnknown}</Quiet> : words.about(row_estimate),
+      row_estimate === null ? <Muted third>{words.rowsUnknown}</Muted> : words.about(row_estimate),
   },
 ];
 

@@ -3,7 +3,7 @@ import type { ApiProblem } from '../../api/index.ts';
 import type { DataConnectionTestResult, PublicDataConnection } from '../../api/types.gen.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
 import { Time } from '../../time/index.ts';
-import { Emphasis, type Outcome, Quiet, TestSteps, Words } from '../../ui/index.ts';
+import { Emphasis, Muted, type Outcome, TestSteps, Words } from '../../ui/index.ts';
 import { type Engine, placeOf } from './values.ts';
 
 export const kindOf = { ok: 'on-time', unreachable: 'missing', unverified: 'due' } as const satisfies Record<
@@ -51,10 +51,10 @@ export const TestResult = ({ engine, result }: { engine: Engine; result: Tried }
               <Emphasis tone="late">{message}</Emphasis>
             </p>
           ))}
-          <Quiet small>
+          <Muted small>
             {server && `${words.server(server.product, server.version)} `}
             {latency_ms !== undefined && words.testTook(latency_ms)}
-          </Quiet>
+          </Muted>
         </>
       }
     />

@@ -3,7 +3,7 @@ import { type Body, useOperation } from '../../api/index.ts';
 import { to } from '../../routing/to.ts';
 import { extractions as words } from '../../text/en/extractions.ts';
 import { bytes } from '../../text/index.ts';
-import { Button, ButtonLink, cx, Link, Loaded, Quiet, Words } from '../../ui/index.ts';
+import { Button, ButtonLink, cx, Link, Loaded, Muted, Words } from '../../ui/index.ts';
 import css from './extractions.module.css';
 
 /** The file of a conversation or a Work Item that the address names. */
@@ -52,11 +52,11 @@ export const PickedDocument = ({ picked }: { picked: Picked }) => {
         <Loaded got={got} operation="createExtraction">
           {({ name, size_bytes }) => (
             <p className={css.name}>
-              <bdi>{name}</bdi> <Quiet>{bytes(size_bytes)}</Quiet>
+              <bdi>{name}</bdi> <Muted>{bytes(size_bytes)}</Muted>
               <br />
-              <Quiet small>
+              <Muted small>
                 <Words text={words.fileOf} place={<PlaceLink picked={picked} />} />
-              </Quiet>
+              </Muted>
             </p>
           )}
         </Loaded>
@@ -100,10 +100,10 @@ export const DocumentField = ({
       <p className={css.name}>
         {file ? (
           <>
-            <bdi>{file.name}</bdi> <Quiet>{bytes(file.size)}</Quiet>
+            <bdi>{file.name}</bdi> <Muted>{bytes(file.size)}</Muted>
           </>
         ) : (
-          <Quiet>{words.fileHint}</Quiet>
+          <Muted>{words.fileHint}</Muted>
         )}
       </p>
       <input

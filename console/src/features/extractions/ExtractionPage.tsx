@@ -9,12 +9,12 @@ import { Time } from '../../time/index.ts';
 import {
   Button,
   ButtonLink,
+  Callout,
   downloadText,
   Emphasis,
   Loaded,
   Page,
   permissionReason,
-  Say,
   Skeleton,
   Words,
 } from '../../ui/index.ts';
@@ -54,9 +54,9 @@ const adviceOf = (code: string): string =>
 
 const Progress = ({ extraction }: { extraction: Extraction }) => (
   <div role="status">
-    <Say title={extraction.status === 'PENDING' ? words.waiting : words.working}>
+    <Callout title={extraction.status === 'PENDING' ? words.waiting : words.working}>
       <Words text={words.since} at={<Time at={extraction.created_at} form="relative" />} />
-    </Say>
+    </Callout>
     <Skeleton rows={6} height={44} />
   </div>
 );
@@ -66,9 +66,9 @@ const Content = ({ extraction }: { extraction: Extraction }) => {
   if (status === 'PENDING' || status === 'RUNNING') return <Progress extraction={extraction} />;
   if (error) {
     return (
-      <Say tone="bad" title={error.message}>
+      <Callout tone="bad" title={error.message}>
         {adviceOf(error.code)}
-      </Say>
+      </Callout>
     );
   }
   return <Result extraction={extraction} />;

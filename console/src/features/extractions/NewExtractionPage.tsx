@@ -10,10 +10,10 @@ import {
   Button,
   Checkbox,
   Form,
+  Muted,
   optionsOf,
   Page,
   permissionReason,
-  Quiet,
   Segmented,
   Textarea,
   TextField,
@@ -140,7 +140,7 @@ export const NewExtractionPage = () => {
               <>
                 <Button onClick={() => sending.current?.abort()}>{words.stop}</Button>
                 <span role="status">
-                  <Quiet>{words.sending(share)}</Quiet>
+                  <Muted>{words.sending(share)}</Muted>
                 </span>
               </>
             ) : (
@@ -153,7 +153,7 @@ export const NewExtractionPage = () => {
         <Segmented label={words.want} value={values.kind} options={kinds} onChange={changeKind} />
         {note && (
           <p role="status">
-            <Quiet>{note}</Quiet>
+            <Muted>{note}</Muted>
           </p>
         )}
         {values.kind === 'fields' ? (

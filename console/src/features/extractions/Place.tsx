@@ -1,7 +1,7 @@
 import type { Extraction } from '../../api/types.gen.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { extractions as words } from '../../text/en/extractions.ts';
-import { Bar, Box, Button, Quiet, Say, Section } from '../../ui/index.ts';
+import { Bar, Box, Button, Callout, Muted, Section } from '../../ui/index.ts';
 import css from './extractions.module.css';
 import { PageView } from './PageView.tsx';
 import type { extractionSearch } from './search.ts';
@@ -26,9 +26,9 @@ const Quote = ({ leaf, at, onPlace }: { leaf: Leaf; at: number; onPlace: (at: nu
   return (
     <div className={css.quote} role="status">
       {note && (
-        <Say tone={leaf.state === 'absent' ? 'bad' : 'look'} title={note}>
+        <Callout tone={leaf.state === 'absent' ? 'bad' : 'look'} title={note}>
           {leaf.state === 'absent' && words.noCitation}
-        </Say>
+        </Callout>
       )}
       {citation && (
         <>
@@ -36,10 +36,10 @@ const Quote = ({ leaf, at, onPlace }: { leaf: Leaf; at: number; onPlace: (at: nu
             <bdi>{citation.text}</bdi>
           </blockquote>
           <Bar spread>
-            <Quiet small>
+            <Muted small>
               {words.place(citation.page, citation.line)}{' '}
               {citations.length > 1 && words.placeOf(at + 1, citations.length)}
-            </Quiet>
+            </Muted>
             {citations.length > 1 && (
               <Button small onClick={() => onPlace((at + 1) % citations.length)}>
                 {words.nextPlace}
@@ -113,12 +113,12 @@ export const Place = ({
                 hrefOf={hrefOf}
               />
             </Box>
-            <Quiet small third>
+            <Muted small third>
               {page.aspect === null ? words.textNote : words.pageNote}
-            </Quiet>
+            </Muted>
           </>
         ) : (
-          <Say>{words.noPages}</Say>
+          <Callout>{words.noPages}</Callout>
         )}
       </div>
     </Section>

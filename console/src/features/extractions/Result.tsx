@@ -2,7 +2,7 @@ import { type ReactNode, useRef } from 'react';
 import type { Extraction } from '../../api/types.gen.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { extractions as words } from '../../text/en/extractions.ts';
-import { Box, cx, Link, type Outcome, Quiet, Say, Section, Tag } from '../../ui/index.ts';
+import { Box, Callout, cx, Link, Muted, type Outcome, Section, Tag } from '../../ui/index.ts';
 import css from './extractions.module.css';
 import { Place } from './Place.tsx';
 import type { extractionSearch } from './search.ts';
@@ -48,7 +48,7 @@ const LeafRow = ({
       </span>
       <span className={css.found}>
         <Tag kind={tones[leaf.state]}>{wordOf(leaf)}</Tag>
-        {citation && <Quiet small>{words.onPage(citation.page)}</Quiet>}
+        {citation && <Muted small>{words.onPage(citation.page)}</Muted>}
       </span>
     </Link>
   );
@@ -63,7 +63,7 @@ const Nodes = ({ nodes, row }: { nodes: readonly Node[]; row: (leaf: Leaf) => Re
         ) : (
           <>
             <div className={css.group}>
-              {node.name} {node.nodes.length === 0 && <Quiet small>{words.emptyList}</Quiet>}
+              {node.name} {node.nodes.length === 0 && <Muted small>{words.emptyList}</Muted>}
             </div>
             {node.nodes.length > 0 && <Nodes nodes={node.nodes} row={row} />}
           </>
@@ -91,7 +91,7 @@ export const Result = ({ extraction }: { extraction: Extraction }) => {
     <>
       {remarks.length > 0 && (
         <Section label={words.remarks}>
-          <Say tone="look" title={words.remarks}>
+          <Callout tone="look" title={words.remarks}>
             <ul>
               {remarks.map(({ code, path, message }) => (
                 <li key={`${code} ${path}`}>
@@ -99,7 +99,7 @@ export const Result = ({ extraction }: { extraction: Extraction }) => {
                 </li>
               ))}
             </ul>
-          </Say>
+          </Callout>
         </Section>
       )}
       <div className={css.result}>

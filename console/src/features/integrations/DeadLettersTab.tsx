@@ -10,6 +10,7 @@ import {
   Bar,
   Box,
   Button,
+  Callout,
   type Column,
   EmptyState,
   Loaded,
@@ -17,7 +18,6 @@ import {
   Pager,
   Problem,
   permissionReason,
-  Say,
   Section,
   Table,
 } from '../../ui/index.ts';
@@ -71,7 +71,7 @@ export const DeadLettersTab = ({ integration }: { integration: ShownIntegration 
           }
         >
           {retry.error && <Problem error={retry.error} />}
-          {on_other_replicas > 0 && <Say title={words.others(on_other_replicas)} />}
+          {on_other_replicas > 0 && <Callout title={words.others(on_other_replicas)} />}
           <Box>
             {data.length === 0 ? (
               <EmptyState sentence={on_other_replicas > 0 ? words.noLettersHere : words.noLetters} />

@@ -4,7 +4,7 @@ import { common } from '../../text/en/common.ts';
 import { integrations as words } from '../../text/en/integrations.ts';
 import { number } from '../../text/index.ts';
 import { Time } from '../../time/index.ts';
-import { Box, Facts, type Outcome, Quiet, Section, Sparkline, SumBar } from '../../ui/index.ts';
+import { Box, Facts, Muted, type Outcome, Section, Sparkline, SumBar } from '../../ui/index.ts';
 import css from './HealthTab.module.css';
 
 const kinds = {
@@ -74,10 +74,10 @@ const History = ({ id }: { id: string }) => {
       <Box padded>
         <div className={css.history}>
           {found.length === 0 ? (
-            <Quiet>{got.loading ? common.loading : words.noHistory}</Quiet>
+            <Muted>{got.loading ? common.loading : words.noHistory}</Muted>
           ) : (
             <>
-              <Quiet small>{words.most(most)}</Quiet>
+              <Muted small>{words.most(most)}</Muted>
               <div className={css.bars} role="img" aria-label={words.most(most)}>
                 {delivered.map((value, i) => (
                   <span
@@ -87,7 +87,7 @@ const History = ({ id }: { id: string }) => {
                   />
                 ))}
               </div>
-              <Quiet small>{words.mostLag(mostLag)}</Quiet>
+              <Muted small>{words.mostLag(mostLag)}</Muted>
               <Sparkline
                 values={lag}
                 kind={mostLag > 0 ? 'late' : 'skipped'}

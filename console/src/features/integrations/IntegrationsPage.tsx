@@ -6,7 +6,7 @@ import { integrations as words } from '../../text/en/integrations.ts';
 import { pages } from '../../text/en/pages.ts';
 import { number } from '../../text/index.ts';
 import { Time } from '../../time/index.ts';
-import { type Column, OutcomeTag, optionsOf, Quiet, TwoLines } from '../../ui/index.ts';
+import { type Column, Muted, OutcomeTag, optionsOf, TwoLines } from '../../ui/index.ts';
 import { kindOf, stateOf, titleOf } from './sentences.tsx';
 import { hostOf } from './values.ts';
 
@@ -78,7 +78,7 @@ const columns: readonly Column<ShownIntegration>[] = [
       health.last_success_at ? (
         <Time at={health.last_success_at} form="relative" />
       ) : (
-        <Quiet>{words.never}</Quiet>
+        <Muted>{words.never}</Muted>
       ),
   },
 ];

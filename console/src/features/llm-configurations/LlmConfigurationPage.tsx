@@ -5,7 +5,7 @@ import { DetailPage, UsedByAgents } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { llmConfigurations as words } from '../../text/en/llm-configurations.ts';
 import { pages } from '../../text/en/pages.ts';
-import { Button, Columns, notify, permissionReason, Quiet, Section, TestSteps } from '../../ui/index.ts';
+import { Button, Columns, Muted, notify, permissionReason, Section, TestSteps } from '../../ui/index.ts';
 import { SettingsForm } from './SettingsForm.tsx';
 
 /** How many agents use it, and whether it is the default, as sentences. */
@@ -30,7 +30,7 @@ const Content = ({ llm, etag }: { llm: UsedLlmConfiguration; etag: string | null
     >
       <Section label={words.settings}>
         {llm.updated_at === undefined ? (
-          <Quiet>{words.settingsHidden}</Quiet>
+          <Muted>{words.settingsHidden}</Muted>
         ) : (
           <SettingsForm llm={llm} etag={etag} />
         )}
@@ -84,7 +84,7 @@ export const LlmConfigurationPage = () => {
           <TestSteps
             words={words}
             result={result}
-            note={<Quiet small>{words.testTook(result.latency_ms)}</Quiet>}
+            note={<Muted small>{words.testTook(result.latency_ms)}</Muted>}
           />
         ),
       }}

@@ -4,7 +4,7 @@ import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { llmConfigurations as words } from '../../text/en/llm-configurations.ts';
 import { pages } from '../../text/en/pages.ts';
-import { type Column, Quiet, Tag, TwoLines } from '../../ui/index.ts';
+import { type Column, Muted, Tag, TwoLines } from '../../ui/index.ts';
 
 /** Whether there are credentials; only administrators see it. */
 const secretOf = ({ kind, api_key_set, secret_access_key_set }: UsedLlmConfiguration): string => {
@@ -36,7 +36,7 @@ const columns: readonly Column<UsedLlmConfiguration>[] = [
         words.byDefault(by_default)
       ) : (
         <TwoLines below={by_default > 0 ? words.byDefault(by_default) : undefined}>
-          {total > 0 ? words.agents(total) : <Quiet>{words.noAgents}</Quiet>}
+          {total > 0 ? words.agents(total) : <Muted>{words.noAgents}</Muted>}
         </TwoLines>
       ),
   },

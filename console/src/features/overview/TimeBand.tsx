@@ -4,7 +4,7 @@ import type { Timeline, TimelineBucket } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
 import { overview as words } from '../../text/en/overview.ts';
 import { useClock, useZone } from '../../time/index.ts';
-import { Band, type BandRow, Box, Legend, type Outcome, Quiet, Section } from '../../ui/index.ts';
+import { Band, type BandRow, Box, Legend, Muted, type Outcome, Section } from '../../ui/index.ts';
 
 const hour = 3_600_000;
 const everyMs = 60_000;
@@ -88,7 +88,7 @@ export const TimeBand = () => {
       <Box padded>
         {data && data.data.length === 0 ? (
           <p style={{ margin: 0 }}>
-            <Quiet>{words.noSchedules}</Quiet>
+            <Muted>{words.noSchedules}</Muted>
           </p>
         ) : (
           <Band

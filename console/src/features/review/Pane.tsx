@@ -5,7 +5,7 @@ import { to } from '../../routing/to.ts';
 import { pages } from '../../text/en/pages.ts';
 import { review as words } from '../../text/en/review.ts';
 import { workItems } from '../../text/en/work-items.ts';
-import { Button, Link, Loaded, Say, Skeleton, Words } from '../../ui/index.ts';
+import { Button, Callout, Link, Loaded, Skeleton, Words } from '../../ui/index.ts';
 import { actOn, useDecisionReason } from '../work-items/actions.tsx';
 import { toShown } from '../work-items/detail/messages.ts';
 import { useLive } from '../work-items/detail/use-live.ts';
@@ -109,9 +109,9 @@ const Shown = ({ item, focus, onDone }: { item: WorkItemDetail; focus: boolean; 
         <Decide item={item} deciding={deciding} message={message} onMessage={setMessage} onDone={done} />
       ) : (
         <div className={css.decide}>
-          <Say title={<StatusTag status={item.status} />}>
+          <Callout title={<StatusTag status={item.status} />}>
             {words.noLonger(workItems.status[item.status].toLowerCase())}
-          </Say>
+          </Callout>
         </div>
       )}
     </>

@@ -3,7 +3,7 @@ import { perform, useAction } from '../../api/index.ts';
 import type { RoleMappingPreview } from '../../api/types.gen.ts';
 import { people as words } from '../../text/en/people.ts';
 import { list } from '../../text/index.ts';
-import { Box, Button, Problem, Say, Section, Textarea } from '../../ui/index.ts';
+import { Box, Button, Callout, Problem, Section, Textarea } from '../../ui/index.ts';
 import css from './ClaimsPreview.module.css';
 
 const sample = '{\n  "groups": ["platform-builders"]\n}';
@@ -21,7 +21,7 @@ const parse = (text: string): Record<string, unknown> | null => {
 
 /** Which mappings match, which not, and why. */
 const Result = ({ preview: { role, matched, ignored } }: { preview: RoleMappingPreview }) => (
-  <Say
+  <Callout
     tone={role === null ? 'look' : 'good'}
     title={role === null ? words.refused : words.gets(words.roleOf(role))}
   >
@@ -40,7 +40,7 @@ const Result = ({ preview: { role, matched, ignored } }: { preview: RoleMappingP
         ].join(' ')}
       </p>
     ))}
-  </Say>
+  </Callout>
 );
 
 /** Tries claims on the mappings. Nothing is stored. */

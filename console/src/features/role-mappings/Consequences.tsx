@@ -3,7 +3,7 @@ import { type ApiProblem, call } from '../../api/index.ts';
 import type { RoleMapping, RoleMappingPreview } from '../../api/types.gen.ts';
 import { common } from '../../text/en/common.ts';
 import { people as words } from '../../text/en/people.ts';
-import { Say } from '../../ui/index.ts';
+import { Callout } from '../../ui/index.ts';
 
 /** A mapping as it would be. */
 export type Proposed = Pick<RoleMapping, 'claim' | 'value' | 'role' | 'priority'> & { id: string | null };
@@ -28,19 +28,19 @@ export const Consequences = ({ mappings }: { mappings: readonly Proposed[] }) =>
       left.abort();
     };
   }, [key]);
-  if (preview === null) return <Say title={words.before}>{words.asking}</Say>;
+  if (preview === null) return <Callout title={words.before}>{words.asking}</Callout>;
   // What is wrong with the values, their fields say when they are saved.
   if (preview instanceof Error) return null;
   const { would_change_count: count, would_change_users: users, leaves_no_admin } = preview;
-  if (count === 0) return <Say title={words.before}>{words.nobody}</Say>;
+  if (count === 0) return <Callout title={words.before}>{words.nobody}</Callout>;
   const names = users.slice(0, shown);
   return (
-    <Say tone={leaves_no_admin ? 'bad' : 'look'} title={words.wouldChange(count)}>
+    <Callout tone={leaves_no_admin ? 'bad' : 'look'} title={words.wouldChange(count)}>
       {names.map(({ id, name, from, to }) => (
         <p key={id}>{words.change(name, words.roleOf(from), words.roleOf(to))}</p>
       ))}
       {count > names.length && <p>{common.more(count - names.length)}</p>}
       {leaves_no_admin && <p>{words.noAdmin}</p>}
-    </Say>
+    </Callout>
   );
 };

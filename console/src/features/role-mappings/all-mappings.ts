@@ -1,4 +1,4 @@
-import { type Got, listPolling, type Output, useOperation } from '../../api/index.ts';
+import { type LoadState, listPolling, type Output, useOperation } from '../../api/index.ts';
 import type { RoleMapping } from '../../api/types.gen.ts';
 
 const limit = 100;
@@ -7,10 +7,10 @@ const limit = 100;
  * All mappings, of which the API has at most 500: five pages. Which role follows, and whose would change, is only known
  * from the whole set.
  */
-export const useAllMappings = (): Got<RoleMapping[]> => {
+export const useAllMappings = (): LoadState<RoleMapping[]> => {
   const every = listPolling(false);
   const one = useOperation('listRoleMappings', {}, { query: { limit }, every });
-  const after = (page: Got<Output<'listRoleMappings'>>) => ({
+  const after = (page: LoadState<Output<'listRoleMappings'>>) => ({
     query: { limit, next: page.data?.next },
     every,
     enabled: Boolean(page.data?.next),

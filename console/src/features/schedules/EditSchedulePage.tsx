@@ -1,5 +1,5 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { type Got, useEditForm, useOperation, usePermission } from '../../api/index.ts';
+import { type LoadState, useEditForm, useOperation, usePermission } from '../../api/index.ts';
 import type { PublicSchedule } from '../../api/types.gen.ts';
 import { DiscardButton, EditConflict } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
@@ -13,7 +13,7 @@ import { ScheduleForm } from './form/ScheduleForm.tsx';
 import { differences, toDefinition, toValues, withField } from './form/values.ts';
 import { nameOf } from './shared/name.ts';
 
-const ScheduleEditor = ({ schedule, got }: { schedule: PublicSchedule; got: Got<PublicSchedule> }) => {
+const ScheduleEditor = ({ schedule, got }: { schedule: PublicSchedule; got: LoadState<PublicSchedule> }) => {
   const { id, agent_id } = schedule;
   const navigate = useNavigate();
   const edit = useEditForm({

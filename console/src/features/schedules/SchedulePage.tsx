@@ -1,5 +1,5 @@
 import { Navigate, useParams } from '@tanstack/react-router';
-import { type Got, listPolling, useOperation } from '../../api/index.ts';
+import { type LoadState, listPolling, useOperation } from '../../api/index.ts';
 import type { ScheduleDetail } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
 import { useUrlState } from '../../routing/url-state.ts';
@@ -64,7 +64,7 @@ const said = {
   resume: (schedule: ScheduleDetail) => words.resumedDone(nameOf(schedule)),
 };
 
-const Shown = ({ schedule, got }: { schedule: ScheduleDetail; got: Got<ScheduleDetail> }) => {
+const Shown = ({ schedule, got }: { schedule: ScheduleDetail; got: LoadState<ScheduleDetail> }) => {
   useKeptFocus(String(schedule.enabled));
   const { run, resume } = useScheduleActions(said);
   const failed = run.error ?? resume.error;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { SemanticDataModelAnswer } from '../../api/types.gen.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
-import { Box, CodeBlock, EmptyState, RowsTable, Say, Section } from '../../ui/index.ts';
+import { Box, Callout, CodeBlock, EmptyState, RowsTable, Section } from '../../ui/index.ts';
 
 /** Rows, where they come from, and the SQL that ran, to the letter. */
 export const Answer = ({ answer, actions }: { answer: SemanticDataModelAnswer; actions?: ReactNode }) => {
@@ -14,9 +14,9 @@ export const Answer = ({ answer, actions }: { answer: SemanticDataModelAnswer; a
     <>
       <div role="status">
         <Section title={words.answer} note={note.join(' ')} aside={actions}>
-          {explanation && <Say title={explanation} />}
+          {explanation && <Callout title={explanation} />}
           {warnings.map(({ code, message }) => (
-            <Say key={`${code} ${message}`} tone="look" title={message} />
+            <Callout key={`${code} ${message}`} tone="look" title={message} />
           ))}
           <Box>
             {rows.length === 0 ? (

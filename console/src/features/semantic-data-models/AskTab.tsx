@@ -13,11 +13,11 @@ import { semanticDataModels as words } from '../../text/en/semantic-data-models.
 import {
   Bar,
   Button,
+  Callout,
   Form,
   optionsOf,
   Problem,
   permissionReason,
-  Say,
   Section,
   Segmented,
   Textarea,
@@ -39,9 +39,9 @@ const Refusal = ({ error }: { error: ApiProblem }) => {
     <>
       <Problem error={error} />
       {(typeof explanation === 'string' || names.length > 0) && (
-        <Say title={typeof explanation === 'string' ? explanation : undefined}>
+        <Callout title={typeof explanation === 'string' ? explanation : undefined}>
           {names.length > 0 && `${words.tryInstead} ${names.join(', ')}`}
-        </Say>
+        </Callout>
       )}
     </>
   );

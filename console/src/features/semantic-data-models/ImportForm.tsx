@@ -3,7 +3,7 @@ import type { PublicDataConnection } from '../../api/types.gen.ts';
 import { SubmitForm } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
-import { Quiet, Textarea, TextField } from '../../ui/index.ts';
+import { Muted, Textarea, TextField } from '../../ui/index.ts';
 import { useModelForm } from './create.ts';
 
 /** Creates a model of a document that was pasted or read from a file. */
@@ -31,7 +31,7 @@ export const ImportForm = ({
     <SubmitForm form={form} submit={words.import} discard={to('/semantic-data-models')}>
       {children}
       <label>
-        <Quiet small>{words.chooseFile}</Quiet>{' '}
+        <Muted small>{words.chooseFile}</Muted>{' '}
         <input
           type="file"
           accept=".yaml,.yml,.json"

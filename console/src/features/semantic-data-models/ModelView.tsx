@@ -1,5 +1,5 @@
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
-import { Box, type Column, Quiet, Section, Table, TwoLines } from '../../ui/index.ts';
+import { Box, type Column, Muted, Section, Table, TwoLines } from '../../ui/index.ts';
 import css from './ModelView.module.css';
 import {
   type Dataset,
@@ -33,7 +33,7 @@ const columnsOf = (title: string): Column<Field | Metric>[] => [
     width: '18%',
     cell: (one) => (
       <>
-        {one.datatype} {'dimension' in one && one.dimension?.is_time && <Quiet small>{words.time}</Quiet>}
+        {one.datatype} {'dimension' in one && one.dimension?.is_time && <Muted small>{words.time}</Muted>}
       </>
     ),
   },
@@ -67,7 +67,7 @@ const DatasetSection = ({ dataset }: { dataset: Dataset }) => {
     <Section title={name} note={note.filter(Boolean).join(', ')}>
       <Box padded={fields.length === 0}>
         {fields.length === 0 ? (
-          <Quiet>{words.noFields}</Quiet>
+          <Muted>{words.noFields}</Muted>
         ) : (
           <Table
             label={name}
@@ -91,7 +91,7 @@ export const ModelView = ({ model }: { model: SemanticModel }) => {
       <Section title={words.metrics}>
         <Box padded={metrics.length === 0}>
           {metrics.length === 0 ? (
-            <Quiet>{words.noMetrics}</Quiet>
+            <Muted>{words.noMetrics}</Muted>
           ) : (
             <Table
               label={words.metrics}
@@ -109,7 +109,7 @@ export const ModelView = ({ model }: { model: SemanticModel }) => {
       <Section title={words.relationships}>
         <Box padded={relationships.length === 0}>
           {relationships.length === 0 ? (
-            <Quiet>{words.noRelationships}</Quiet>
+            <Muted>{words.noRelationships}</Muted>
           ) : (
             <Table
               label={words.relationships}

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { SemanticDataModelIssue } from '../../api/types.gen.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import { list } from '../../text/index.ts';
-import { Box, OutcomeTag, Quiet, Section } from '../../ui/index.ts';
+import { Box, Muted, OutcomeTag, Section } from '../../ui/index.ts';
 import css from './ModelView.module.css';
 
 /** More of them make the page slow, and people fix the first ones before they read on. */
@@ -30,15 +30,15 @@ export const Problems = ({
               </OutcomeTag>{' '}
               {issue.message}
               {issue.suggestions.length > 0 && ` ${words.suggestions(list(issue.suggestions))}`}{' '}
-              <Quiet small third>
+              <Muted small third>
                 {issue.path}
-              </Quiet>{' '}
+              </Muted>{' '}
               {placeOf(issue)}
             </li>
           ))}
         </ul>
         {errors.length + warnings.length > most && (
-          <Quiet small>{words.moreProblems(errors.length + warnings.length - most)}</Quiet>
+          <Muted small>{words.moreProblems(errors.length + warnings.length - most)}</Muted>
         )}
       </Box>
     </Section>

@@ -2,7 +2,7 @@ import type { PublicSemanticDataModel, VerifiedQuery } from '../../api/types.gen
 import { to } from '../../routing/to.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import { Time } from '../../time/index.ts';
-import { Box, ButtonLink, CodeBlock, EmptyState, Quiet, Section, Tag, Words } from '../../ui/index.ts';
+import { Box, ButtonLink, CodeBlock, EmptyState, Muted, Section, Tag, Words } from '../../ui/index.ts';
 import css from './ModelView.module.css';
 
 /** What runs: SQL as it is, or the structured query as JSON. */
@@ -51,10 +51,10 @@ export const QueriesTab = ({ model }: { model: PublicSemanticDataModel }) => (
             }
           >
             <CodeBlock code={codeOf(query)} label={query.name} />
-            <Quiet small>
+            <Muted small>
               <Words text={words.verifiedBy} at={<Time at={query.verified_at} form="relative" />} />{' '}
               {query.use_as_onboarding_question && <Tag>{words.onboarding}</Tag>}
-            </Quiet>
+            </Muted>
           </Section>
         ))}
       </div>

@@ -4,7 +4,7 @@ import type { PublicDataConnection, Scaffold } from '../../api/types.gen.ts';
 import { SubmitForm } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
-import { Checkbox, Quiet, Say, Section, TextField, useSelection } from '../../ui/index.ts';
+import { Callout, Checkbox, Muted, Section, TextField, useSelection } from '../../ui/index.ts';
 import { useModelForm } from './create.ts';
 import { ModelView } from './ModelView.tsx';
 import { modelOf } from './model.ts';
@@ -64,7 +64,7 @@ export const ScaffoldForm = ({
       {connection ? (
         <TablePicker connectionId={connection.id} selection={selection} />
       ) : (
-        <Quiet>{words.chooseConnection}</Quiet>
+        <Muted>{words.chooseConnection}</Muted>
       )}
       <TextField {...form.field('name')} label={words.name} hint={words.nameHint} />
       <Checkbox {...form.field('describe')} label={words.describe} hint={words.describeHint} />
@@ -72,7 +72,7 @@ export const ScaffoldForm = ({
       {preview && (
         <Section key={asked} ref={begin} label={words.preview}>
           {preview.scaffold.warnings.map(({ code, message }) => (
-            <Say key={`${code} ${message}`} tone="look" title={message} />
+            <Callout key={`${code} ${message}`} tone="look" title={message} />
           ))}
           <ModelView model={modelOf(preview.scaffold)} />
         </Section>

@@ -7,7 +7,7 @@ import { to } from '../../routing/to.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
-import { Button, ButtonLink, Link, permissionReason, Say, Skeleton } from '../../ui/index.ts';
+import { Button, ButtonLink, Callout, Link, permissionReason, Skeleton } from '../../ui/index.ts';
 import css from './ModelView.module.css';
 import { ModelView } from './ModelView.tsx';
 import { modelOf } from './model.ts';
@@ -116,7 +116,7 @@ export const SemanticDataModelPage = () => {
       above={
         validate.result?.issues.length === 0 && (
           <div role="status">
-            <Say tone="good" title={words.noProblems} />
+            <Callout tone="good" title={words.noProblems} />
           </div>
         )
       }

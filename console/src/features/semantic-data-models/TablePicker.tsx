@@ -8,7 +8,7 @@ import {
   EmptyState,
   FilterText,
   Loaded,
-  Quiet,
+  Muted,
   Section,
   type Selection,
   Table,
@@ -65,7 +65,7 @@ export const TablePicker = ({ connectionId, selection }: { connectionId: string;
                 />
               )}
             </Box>
-            {has_more && <Quiet small>{words.moreTables}</Quiet>}
+            {has_more && <Muted small>{words.moreTables}</Muted>}
           </>
         )}
       </Loaded>

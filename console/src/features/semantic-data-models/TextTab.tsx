@@ -13,7 +13,15 @@ import type { PublicSemanticDataModel, SemanticDataModelIssue } from '../../api/
 import { EditForm } from '../../resource/index.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
-import { Button, downloadText, notify, Problem, permissionReason, Say, Textarea } from '../../ui/index.ts';
+import {
+  Button,
+  Callout,
+  downloadText,
+  notify,
+  Problem,
+  permissionReason,
+  Textarea,
+} from '../../ui/index.ts';
 import { bodyOf } from './model.ts';
 import { Problems } from './Problems.tsx';
 import type { semanticDataModelSearch } from './search.ts';
@@ -157,7 +165,7 @@ export const TextTab = ({
         />
         {clean && (
           <div role="status">
-            <Say tone="good" title={words.checked} />
+            <Callout tone="good" title={words.checked} />
           </div>
         )}
         {check.error && <Problem error={check.error} />}

@@ -1,4 +1,4 @@
-import { type Body, type Got, perform, useForm, useOperation, usePermission } from '../../api/index.ts';
+import { type Body, type LoadState, perform, useForm, useOperation, usePermission } from '../../api/index.ts';
 import type { AdvancedSettingsSchema } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
 import { useUrlState } from '../../routing/url-state.ts';
@@ -10,6 +10,7 @@ import {
   Box,
   Button,
   ButtonLink,
+  Callout,
   Checkbox,
   FilterBar,
   FilterText,
@@ -19,7 +20,6 @@ import {
   Page,
   Problem,
   permissionReason,
-  Say,
   Section,
 } from '../../ui/index.ts';
 import { groupOf, groups } from './groups.ts';
@@ -64,7 +64,7 @@ const SettingsForm = ({ schema, current }: { schema: AdvancedSettingsSchema; cur
       </FilterBar>
       {changes.length > 0 && (
         <Section label={words.pending(changes.length)}>
-          <Say tone="look" title={words.pending(changes.length)}>
+          <Callout tone="look" title={words.pending(changes.length)}>
             <ul className={css.changes}>
               {changes.map((name) => (
                 <li key={name}>
@@ -80,7 +80,7 @@ const SettingsForm = ({ schema, current }: { schema: AdvancedSettingsSchema; cur
                 {common.discard}
               </Button>
             </Bar>
-          </Say>
+          </Callout>
           {form.error && <Problem error={form.error} />}
         </Section>
       )}
@@ -119,7 +119,7 @@ const SettingsForm = ({ schema, current }: { schema: AdvancedSettingsSchema; cur
 export const SettingsPage = () => {
   const schema = useOperation('getAdvancedSettingsSchema', {}, { staleTime: 60_000 });
   const current = useOperation('getAdvancedSettings', {});
-  const both: Got<{ schema: AdvancedSettingsSchema; current: Values }> = {
+  const both: LoadState<{ schema: AdvancedSettingsSchema; current: Values }> = {
     ...current,
     data:
       schema.data && current.data

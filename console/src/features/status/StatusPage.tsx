@@ -7,12 +7,12 @@ import { Time } from '../../time/index.ts';
 import {
   Box,
   ButtonLink,
+  Callout,
   type Column,
   Facts,
   Loaded,
   OutcomeTag,
   Page,
-  Say,
   Section,
   Table,
   TwoLines,
@@ -54,7 +54,7 @@ const Content = ({ status }: { status: Status }) => {
       {roles
         .filter(({ alive }) => alive === 0)
         .map(({ role }) => (
-          <Say key={role} tone="bad" title={words.noRole(role)} />
+          <Callout key={role} tone="bad" title={words.noRole(role)} />
         ))}
       <Section title={words.replicas}>
         <Box>

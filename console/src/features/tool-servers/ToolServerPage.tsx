@@ -4,7 +4,7 @@ import { DetailPage, PageTabs, UsedByAgents } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { pages } from '../../text/en/pages.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
-import { permissionReason, Quiet, TestSteps } from '../../ui/index.ts';
+import { Muted, permissionReason, TestSteps } from '../../ui/index.ts';
 import { SettingsTab } from './SettingsTab.tsx';
 import { StateSentence, waitingOf } from './sentences.tsx';
 import { ToolsTab } from './ToolsTab.tsx';
@@ -46,7 +46,7 @@ export const ToolServerPage = () => {
           <TestSteps
             words={words}
             result={result}
-            note={<Quiet small>{words.testTook(result.latency_ms)}</Quiet>}
+            note={<Muted small>{words.testTook(result.latency_ms)}</Muted>}
           />
         ),
       }}

@@ -5,7 +5,7 @@ import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
 import { Time } from '../../time/index.ts';
-import { type Column, OutcomeTag, Quiet, Tag, TwoLines, Words } from '../../ui/index.ts';
+import { type Column, Muted, OutcomeTag, Tag, TwoLines, Words } from '../../ui/index.ts';
 import { kindOf, waitingOf } from './sentences.tsx';
 
 const LastTest = ({ at, error }: { at: string; error: string | null }) =>
@@ -56,7 +56,7 @@ const columns: readonly Column<UsedToolServer>[] = [
     key: 'used',
     title: words.usedBy,
     phone: 'hide',
-    cell: ({ used_by: { total } }) => (total > 0 ? words.agents(total) : <Quiet>{words.noAgents}</Quiet>),
+    cell: ({ used_by: { total } }) => (total > 0 ? words.agents(total) : <Muted>{words.noAgents}</Muted>),
   },
 ];
 

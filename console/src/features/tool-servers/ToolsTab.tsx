@@ -12,11 +12,11 @@ import {
   FilterText,
   Loaded,
   type MenuEntry,
+  Muted,
   NothingMatches,
   notify,
   optionsOf,
   Problem,
-  Quiet,
   Section,
   Table,
   Tag,
@@ -170,7 +170,7 @@ export const ToolsTab = ({
                 />
               )}
             </Box>
-            {shown.length > mostRows && <Quiet small>{words.firstOf(mostRows, shown.length)}</Quiet>}
+            {shown.length > mostRows && <Muted small>{words.firstOf(mostRows, shown.length)}</Muted>}
             {chosen &&
               (waits(chosen) ? (
                 <AcceptToolDialog

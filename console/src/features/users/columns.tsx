@@ -1,7 +1,7 @@
 import type { User } from '../../api/types.gen.ts';
 import { people as words } from '../../text/en/people.ts';
 import { Time } from '../../time/index.ts';
-import { type Column, Quiet, Tag, TwoLines } from '../../ui/index.ts';
+import { type Column, Muted, Tag, TwoLines } from '../../ui/index.ts';
 
 const kinds = { active: 'on-time', invited: 'due', suspended: 'late' } as const;
 
@@ -38,6 +38,6 @@ export const columns: readonly Column<User>[] = [
     title: words.lastSignIn,
     phone: 'hide',
     cell: ({ last_sign_in_at }) =>
-      last_sign_in_at ? <Time at={last_sign_in_at} form="both" /> : <Quiet>{words.never}</Quiet>,
+      last_sign_in_at ? <Time at={last_sign_in_at} form="both" /> : <Muted>{words.never}</Muted>,
   },
 ];

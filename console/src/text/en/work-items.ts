@@ -170,6 +170,7 @@ export const workItems = catalog({
   eventColumns: { at: 'When', event: 'What happened', by: 'By', details: 'Details' },
   actions: {
     create: 'Created',
+    update: 'Changed',
     submit: 'Submitted',
     claim: 'Taken by a worker',
     finish: 'The attempt ended',

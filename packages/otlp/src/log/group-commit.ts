@@ -13,11 +13,11 @@ interface Waiting extends Append {
 }
 
 interface GroupCommitOptions {
-  /** How many groups may be in flight to the disk at a time. */
+  /** Number of groups that may be in flight to the disk at a time. */
   concurrency: number;
   /** A group is no larger, unless it is a single append: the first in it must not wait for all others. */
   maxBytes: () => number;
-  /** Why nothing can be stored now; null if it can. */
+  /** Reason why nothing can be stored now; null if it can. */
   refusal?: () => TelemetryLogError | null;
   /** Makes a group durable. Rejects with what each of its appends rejects with. */
   write: (group: readonly Append[]) => Promise<void>;

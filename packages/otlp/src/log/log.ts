@@ -55,7 +55,7 @@ export class TelemetryLogRefusal extends Error {}
 export interface TelemetryLog {
   /** The name under which the counters of this log are reported: the same on all replicas that share it. */
   readonly id: string;
-  /** How many bytes it holds, as its retention counts them: without dead letters. */
+  /** Number of bytes that it holds, as its retention counts them: without dead letters. */
   readonly bytes: number;
 
   /** Resolves when the slices are durable; rejects with TelemetryLogError. The buffers belong to the log until then. */
@@ -69,7 +69,7 @@ export interface TelemetryLog {
   register(number: number): Promise<void>;
   /** Every integration that ever had a cursor. */
   integrations(): { number: number; removed: boolean }[];
-  /** Whether this replica delivers the integration. If replicas share the log, one of them does at a time. */
+  /** Returns whether this replica delivers the integration. If replicas share the log, one of them does at a time. */
   owns(number: number): boolean;
   /** Deleted: what is queued and dead-lettered becomes discarded, the dead letters go, the final counts stay. */
   remove(number: number): Promise<void>;

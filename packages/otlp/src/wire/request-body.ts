@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 /** Reserves this many bytes of memory; returns false if there is not enough. */
 export type Reserve = (bytes: number) => boolean;
 
-/** How many bytes to make room for when `needed` do not fit into `room`. */
+/** Returns the number of bytes to make room for when `needed` do not fit into `room`. */
 const roomFor = (needed: number, room: number, announced: number): number =>
   announced >= needed ? Math.min(announced, Math.max(needed, 2 * room)) : Math.max(needed, 2 * room);
 

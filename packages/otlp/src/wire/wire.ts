@@ -9,7 +9,7 @@ export interface Scan {
   /** Spans in the request, the refused ones among them. */
   spans: number;
   rejected: number;
-  /** Why the first rejected span was refused; empty if none was. */
+  /** Reason why the first rejected span was refused; empty if none was. */
   rejection: string;
   /** The distinct agents; null means that no agent is named. */
   agents: readonly (string | null)[];
@@ -241,7 +241,7 @@ export const scan = (bytes: Buffer): Scan | null => {
 interface Selection {
   parts: Buffer[];
   size: number;
-  /** How many spans are kept; a message without any is left out. */
+  /** Number of spans that are kept; a message without any is left out. */
   kept: number;
 }
 

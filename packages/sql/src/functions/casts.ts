@@ -2,7 +2,7 @@ import type { Engine } from '../engines.ts';
 import type { CastType } from '../tree.ts';
 import { isNumeric, isOpen, isTemporal, type Type } from '../types.ts';
 
-/** Whether PostgreSQL has the cast; `text` to anything is tried at run time. */
+/** Returns whether PostgreSQL has the cast; `text` to anything is tried at run time. */
 export const canCast = (from: Type, to: CastType['type']): boolean => {
   if (isOpen(from) || from === to || to === 'String') return from !== 'Interval';
   if (from === 'String') return true;

@@ -25,7 +25,7 @@ type Printers = Record<Engine, Printer | null>;
 
 export interface Scalar {
   params: Kind[];
-  /** How many of the last `params` may be left out. */
+  /** Number of the last `params` that may be left out. */
   optional?: number;
   /** Any number of more arguments, of the last kind. */
   variadic?: boolean;

@@ -10,7 +10,7 @@ const truth = () => 'Boolean' as const;
 /** MySQL compares by the collation, which mostly ignores case; this compares characters. */
 export const exact = (sql: string): string => `CONVERT(${sql} USING utf8mb4) COLLATE utf8mb4_bin`;
 
-/** Whether a text holds another. `=` would pass over blanks at the end of either. */
+/** Returns whether a text holds another. `=` would pass over blanks at the end of either. */
 const mysqlHolds = (sql: string, part: string): string => `(LOCATE(${part}, ${exact(sql)}) > 0)`;
 
 /** The arguments as text, for `concat` and `||`, which take anything. */
@@ -46,7 +46,7 @@ const trimming = (postgres: string, others: string, side: string): Scalar => ({
   },
 });
 
-/** How many characters `left` and `right` take: of a negative number all but that many. */
+/** Returns the number of characters that `left` and `right` take: of a negative number all but that many. */
 const taken = ({ args, constants }: Call, length: string, most: string): string => {
   const count = wholeOf(constants[1]);
   if (count !== null && count >= 0) return String(count);

@@ -217,7 +217,10 @@ const arithmetic = (node: Of<'arithmetic'>, printing: Printing): string => {
   return node.type === 'Decimal' && isOfDoubles(node, engine) ? decimalSql(engine, sql) : sql;
 };
 
-/** Whether an engine computes a Decimal as a double: SQLite each one, data frames a quotient, and what is made of one. */
+/**
+ * Returns whether an engine computes a Decimal as a double: SQLite each one, data frames a quotient, and what is made
+ * of one.
+ */
 const isOfDoubles = (node: Typed, engine: Engine): boolean => {
   if (engine === 'sqlite') return true;
   if (engine !== 'duckdb' || node.type !== 'Decimal' || (node.kind === 'cast' && node.to.digits))
@@ -246,7 +249,7 @@ const inQuery = (node: Of<'in_query'>, printing: Printing): string => {
   return `(${arg} ${node.not ? 'NOT ' : ''}IN (${query}))`;
 };
 
-/** Whether a query has one row at most, whatever is in its tables. */
+/** Returns whether a query has one row at most, whatever is in its tables. */
 const isOneRow = (query: ResolvedQuery): boolean =>
   query.limit === 1 ||
   (query.kind === 'select' &&

@@ -48,7 +48,7 @@ export class Scope {
   /** What can be named without a table, in the order of `SELECT *`. */
   visible: Visible[] = [];
   readonly parent: Scope | null;
-  /** Whether something inside reads a column of a scope around it. */
+  /** True if something inside reads a column of a scope around it. */
   correlated = false;
 
   constructor(parent: Scope | null) {

@@ -7,7 +7,7 @@ import { isText } from './coerce.ts';
 import { castColumn, withPrinted } from './columns.ts';
 import { byOutput } from './order.ts';
 
-/** Whether a column of a SELECT is text in quotes, which takes the type of the other side. */
+/** Returns whether a column of a SELECT is text in quotes, which takes the type of the other side. */
 const isTextIn = (query: ResolvedQuery, i: number): boolean =>
   query.kind === 'select' && isText(query.outputs[i]!);
 

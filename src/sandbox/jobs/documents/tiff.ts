@@ -1,7 +1,9 @@
 /** Directories beyond this are not counted: a file can link them in a ring. */
 const most = 1_000;
 
-/** How many pictures a TIFF has (TIFF 6.0, section 2: a chain of directories); 1 for any other file. */
+/**
+ * Returns the number of pictures that a TIFF has (TIFF 6.0, section 2: a chain of directories); 1 for any other file.
+ */
 export const countTiffPictures = (bytes: Buffer): number => {
   const order = bytes.toString('latin1', 0, 4);
   const isLittle = order === 'II*\0';

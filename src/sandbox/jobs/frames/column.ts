@@ -30,7 +30,10 @@ const declaredCandidates: Partial<Record<FrameDatatype, readonly FrameDatatype[]
   String: [],
 };
 
-/** Whether all values of one datatype are also values of another. A date of a CSV file is no time: it stays text. */
+/**
+ * Returns whether all values of one datatype are also values of another. A date of a CSV file is no time: it stays
+ * text.
+ */
 const widens = (from: FrameDatatype, to: FrameDatatype, kind: CellKind): boolean =>
   (from === 'Integer' && (to === 'Decimal' || to === 'Float')) ||
   (from === 'Decimal' && to === 'Float') ||
@@ -44,7 +47,7 @@ export class Column {
   #wholeDigits = 1;
   #fraction = 0;
   #values = 0;
-  /** Whether all its values can still be numbers or dates to a person, and whether one of them is ambiguous. */
+  /** True if all its values can still be numbers or dates to a person, and whether one of them is ambiguous. */
   #looksTyped = true;
   #sawAmbiguous = false;
 
@@ -88,7 +91,7 @@ export class Column {
     return { datatype: this.#candidates.includes('Float') ? 'Float' : 'String', precision: 0, scale: 0 };
   }
 
-  /** Whether its values look like numbers or dates, and one of them can be read in two ways. */
+  /** True if its values look like numbers or dates, and one of them can be read in two ways. */
   get isAmbiguous(): boolean {
     return this.#looksTyped && this.#sawAmbiguous;
   }

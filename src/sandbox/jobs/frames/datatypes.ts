@@ -35,7 +35,7 @@ const isDay = (text: string): boolean => {
   );
 };
 
-/** Whether the text is a value of the datatype as inference reads it. */
+/** Returns whether the text is a value of the datatype as inference reads it. */
 export const fits: Record<FrameDatatype, (text: string) => boolean> = {
   Boolean: (text) => text.length < 6 && /^(?:true|false)$/i.test(text),
   Integer: (text) => text.length < 20 && integer.test(text),

@@ -23,7 +23,7 @@ export interface FrameReadInput {
   format: FrameFormat;
   /** Of a spreadsheet: the first unless given. */
   sheet?: string;
-  /** Whether the first row names the columns (CSV, TSV and spreadsheets). */
+  /** True if the first row names the columns (CSV, TSV and spreadsheets). */
   header: boolean;
   /** Datatypes by the names of their columns, instead of those that are inferred. */
   columns: Record<string, FrameDatatype>;

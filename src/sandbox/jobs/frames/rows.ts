@@ -46,7 +46,10 @@ function* linesOf(path: string): Generator<string> {
 const cellOf = (value: string | number | boolean | null, kind: CellKind): Cell | null =>
   value === null ? null : { kind, text: String(value) };
 
-/** Whether the values of a column are no longer of the datatype that the query gave it. An Integer is also a Decimal. */
+/**
+ * Returns whether the values of a column are no longer of the datatype that the query gave it. An Integer is also a
+ * Decimal.
+ */
 const isChanged = (from: FrameDatatype, to: FrameDatatype): boolean => from !== to && to === 'String';
 
 /**

@@ -48,7 +48,7 @@ export interface FrameQueryInput extends AnswerLimits {
   /** The files in the folder of the job, by the names of their tables. */
   tables: Record<string, string>;
   limit: number;
-  /** How many rows a saved frame may have; null: none is saved. */
+  /** Number of rows that a saved frame may have; null: none is saved. */
   saveRows: number | null;
 }
 

@@ -34,7 +34,10 @@ const storedAs: Record<string, [FrameDatatype, type: string]> = {
 const wideIntegers = ['UBIGINT', 'HUGEINT', 'UHUGEINT'];
 const asText = /^(?:UUID|ENUM|INTERVAL|BIT|TIME WITH TIME ZONE|TIME_NS|BIGNUM|JSON|"NULL")/;
 
-/** Whether a type is one of integers that only their values show to be Integer or Decimal, such as that of a sum. */
+/**
+ * Returns whether a type is one of integers that only their values show to be Integer or Decimal, such as that of a
+ * sum.
+ */
 export const isWideInteger = (type: string): boolean => wideIntegers.includes(type);
 
 /**

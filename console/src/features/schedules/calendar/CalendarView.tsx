@@ -12,8 +12,8 @@ import {
   CopyButton,
   FilterBar,
   Loaded,
+  Muted,
   NothingMatches,
-  Quiet,
   Section,
   Skeleton,
   Words,
@@ -75,7 +75,7 @@ const Load = ({
       ))}
       {timeline.has_more && (
         <li>
-          <Quiet>{words.firstAgents(mostAgents)}</Quiet>
+          <Muted>{words.firstAgents(mostAgents)}</Muted>
         </li>
       )}
     </ul>

@@ -4,7 +4,7 @@ import { to } from '../../../routing/to.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
 import { scheduleForm as form } from '../../../text/en/schedule-form.ts';
 import { Time } from '../../../time/index.ts';
-import { Box, CodeBlock, curlOf, Facts, JsonView, Link, Quiet, Section } from '../../../ui/index.ts';
+import { Box, CodeBlock, curlOf, Facts, JsonView, Link, Muted, Section } from '../../../ui/index.ts';
 import css from './detail.module.css';
 
 /** The definition at the side: what it is now, in short. */
@@ -12,7 +12,7 @@ export const DefinitionBox = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { agent, cron_expression, description, timezone, catch_up, overlap, message, payload } = schedule;
   const entries = Object.keys(payload).length;
   const shownMessage =
-    message === '' ? <Quiet third>{words.noMessage}</Quiet> : <span className={css.clamped}>{message}</span>;
+    message === '' ? <Muted third>{words.noMessage}</Muted> : <span className={css.clamped}>{message}</span>;
   return (
     <Box padded title={words.definition}>
       <Facts
@@ -90,7 +90,7 @@ export const DefinitionTab = ({ schedule }: { schedule: ScheduleDetail }) => {
     <>
       <Section title={words.message}>
         <Box padded>
-          {message === '' ? <Quiet third>{words.noMessage}</Quiet> : <p className={css.message}>{message}</p>}
+          {message === '' ? <Muted third>{words.noMessage}</Muted> : <p className={css.message}>{message}</p>}
         </Box>
       </Section>
       {Object.keys(payload).length > 0 && (

@@ -13,10 +13,10 @@ import {
   EmptyState,
   Link,
   Loaded,
+  Muted,
   NothingMatches,
   OutcomeTag,
   Pager,
-  Quiet,
   Skeleton,
   shortId,
   Table,
@@ -65,7 +65,7 @@ const Item = ({ row: { work_item, work_item_id, running_work_item_id: running } 
       </TwoLines>
     );
   }
-  if (work_item_id === null) return <Quiet third>{words.noWorkItem}</Quiet>;
+  if (work_item_id === null) return <Muted third>{words.noWorkItem}</Muted>;
   return (
     <TwoLines below={words.workItemGone}>
       <Link href={to('/audit', {}, { target_id: work_item_id })}>
@@ -78,7 +78,7 @@ const Item = ({ row: { work_item, work_item_id, running_work_item_id: running } 
 const Late = ({ row: { lateness_ms, status } }: { row: LedgerRow }) => {
   if (lateness_ms === null || status === 'manual' || status === 'skipped') return null;
   const text = duration(Math.max(0, lateness_ms));
-  return status === 'on_time' ? <Quiet third>{text}</Quiet> : text;
+  return status === 'on_time' ? <Muted third>{text}</Muted> : text;
 };
 
 const columnsFor = (timezone: string): Column<LedgerRow>[] => [

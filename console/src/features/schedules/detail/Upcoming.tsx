@@ -1,7 +1,7 @@
-import { useAsk } from '../../../api/index.ts';
+import { usePostQuery } from '../../../api/index.ts';
 import type { ScheduleDetail } from '../../../api/types.gen.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
-import { Box, Loaded, Quiet, Say, Skeleton } from '../../../ui/index.ts';
+import { Box, Callout, Loaded, Muted, Skeleton } from '../../../ui/index.ts';
 import { clockNote } from '../shared/clock-note.ts';
 import { NextTimes } from '../shared/NextTimes.tsx';
 import css from './detail.module.css';
@@ -11,7 +11,7 @@ const shown = 30;
 /** The next times at which it is due. */
 export const Upcoming = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { cron_expression, timezone, enabled } = schedule;
-  const got = useAsk(
+  const got = usePostQuery(
     'previewSchedule',
     {},
     {
@@ -28,11 +28,11 @@ export const Upcoming = ({ schedule }: { schedule: ScheduleDetail }) => {
           <>
             {!enabled && (
               <div className={css.problem}>
-                <Say tone="look">{words.upcomingPaused}</Say>
+                <Callout tone="look">{words.upcomingPaused}</Callout>
               </div>
             )}
             {preview.occurrences.length === 0 ? (
-              <Quiet>{words.upcomingNone}</Quiet>
+              <Muted>{words.upcomingNone}</Muted>
             ) : (
               <Box>
                 <NextTimes times={preview.occurrences} zone={timezone} distances />
@@ -40,7 +40,7 @@ export const Upcoming = ({ schedule }: { schedule: ScheduleDetail }) => {
             )}
             {note && (
               <p className={css.note}>
-                <Quiet small>{note}</Quiet>
+                <Muted small>{note}</Muted>
               </p>
             )}
           </>

@@ -10,10 +10,10 @@ import {
   Bar,
   Box,
   ButtonLink,
+  Callout,
   CopyButton,
   Loaded,
-  Quiet,
-  Say,
+  Muted,
   Skeleton,
   TextField,
 } from '../../../ui/index.ts';
@@ -59,9 +59,9 @@ const Answer = ({ explanation, zone }: { explanation: ScheduleExplanation; zone:
   const shown = (time: string) => `${shortDay(new Date(time), zone)} ${clockTime(new Date(time), zone)}`;
   return (
     <div className={css.why}>
-      <Say tone={tones[verdict]} title={lead || undefined}>
+      <Callout tone={tones[verdict]} title={lead || undefined}>
         <p>{more}</p>
-      </Say>
+      </Callout>
       <Bar>
         {nearest.before && (
           <ButtonLink
@@ -134,7 +134,7 @@ export const Why = ({ schedule }: { schedule: ScheduleDetail }) => {
           />
           <div aria-live="polite" className={css.why}>
             {at === undefined ? (
-              <Quiet small>{words.whyHint}</Quiet>
+              <Muted small>{words.whyHint}</Muted>
             ) : (
               <Loaded got={got} operation="explainSchedule" skeleton={<Skeleton rows={4} height={20} />}>
                 {({ data }) => <Answer explanation={data} zone={timezone} />}

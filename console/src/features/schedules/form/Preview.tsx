@@ -1,7 +1,7 @@
-import type { Got } from '../../../api/index.ts';
+import type { LoadState } from '../../../api/index.ts';
 import type { SchedulePreview } from '../../../api/types.gen.ts';
 import { scheduleForm as words } from '../../../text/en/schedule-form.ts';
-import { Box, Button, Problem, Quiet, Say, Skeleton } from '../../../ui/index.ts';
+import { Box, Button, Callout, Muted, Problem, Skeleton } from '../../../ui/index.ts';
 import { clockNote } from '../shared/clock-note.ts';
 import { NextTimes } from '../shared/NextTimes.tsx';
 import css from './Preview.module.css';
@@ -41,13 +41,13 @@ const Refusal = ({
   error,
   onUse,
 }: {
-  error: NonNullable<Got<unknown>['error']>;
+  error: NonNullable<LoadState<unknown>['error']>;
   onUse: (suggestion: { expression?: string; zone?: string }) => void;
 }) => {
   const { suggestion } = error.fields;
   const [field, message] = /^(cron_expression|timezone): (.*)$/s.exec(error.message)?.slice(1) ?? [];
   return (
-    <Say tone="bad" title={words.previewRefused}>
+    <Callout tone="bad" title={words.previewRefused}>
       <p>{message ?? error.message}</p>
       {typeof suggestion === 'string' && (
         <Button
@@ -57,7 +57,7 @@ const Refusal = ({
           {words.use(suggestion)}
         </Button>
       )}
-    </Say>
+    </Callout>
   );
 };
 
@@ -67,14 +67,14 @@ export const Preview = ({
   expression,
   onUse,
 }: {
-  got: Got<SchedulePreview>;
+  got: LoadState<SchedulePreview>;
   expression: string | null;
   /** Takes what the API suggests instead of what it refused. */
   onUse: (suggestion: { expression?: string; zone?: string }) => void;
 }) => {
   const { data, error, previous, refetch } = got;
   const content = () => {
-    if (expression === null) return <Quiet>{words.previewEmpty}</Quiet>;
+    if (expression === null) return <Muted>{words.previewEmpty}</Muted>;
     if (error?.status === 400 || error?.status === 422) return <Refusal error={error} onUse={onUse} />;
     if (error) return <Problem error={error} onRetry={refetch} />;
     if (!data) return <Skeleton rows={12} />;

@@ -1,6 +1,14 @@
 import type { Form } from '../../../api/index.ts';
 import { scheduleForm as words } from '../../../text/en/schedule-form.ts';
-import { FieldRow, NumberField, Say, Segmented, Select, TextField, ToggleGroup } from '../../../ui/index.ts';
+import {
+  Callout,
+  FieldRow,
+  NumberField,
+  Segmented,
+  Select,
+  TextField,
+  ToggleGroup,
+} from '../../../ui/index.ts';
 import { expressionOf, minuteSteps, readTime, repeats, weekdays } from './repeat.ts';
 import css from './ScheduleForm.module.css';
 import type { Values } from './values.ts';
@@ -95,9 +103,9 @@ export const RepeatFields = ({
       {values.repeat === 'expression' && (
         <>
           {changedOutside && (
-            <Say tone="look" title={words.changedOutside}>
+            <Callout tone="look" title={words.changedOutside}>
               <p>{words.changedOutsideMore}</p>
-            </Say>
+            </Callout>
           )}
           <TextField
             {...field('cron_expression')}

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useAsk } from '../../../api/index.ts';
+import { usePostQuery } from '../../../api/index.ts';
 
 /** Returns `value` as it was when it had not changed for `milliseconds`. */
 const useSettled = <T>(value: T, milliseconds: number): T => {
@@ -15,7 +15,7 @@ const useSettled = <T>(value: T, milliseconds: number): T => {
 export const usePreview = (expression: string | null, timezone: string, typed: boolean) => {
   const settled = useSettled(expression, 300);
   const asked = typed ? settled : expression;
-  return useAsk(
+  return usePostQuery(
     'previewSchedule',
     {},
     asked === null ? null : { cron_expression: asked, timezone, count: 40 },

@@ -2,7 +2,7 @@ import type { ListedSchedule } from '../../../api/types.gen.ts';
 import { occurrences } from '../../../text/en/occurrences.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
 import { Time } from '../../../time/index.ts';
-import { OutcomeTag, Quiet, Words } from '../../../ui/index.ts';
+import { Muted, OutcomeTag, Words } from '../../../ui/index.ts';
 import { kindOf } from '../shared/outcomes.ts';
 import { workItemWords } from '../shared/WorkItemOutcome.tsx';
 import css from './list.module.css';
@@ -18,7 +18,7 @@ const reasonOf = ({ status, reason, by, work_item }: Last): string | null => {
 
 /** What became of the last occurrence and of its Work Item, and why. */
 export const LastRun = ({ schedule: { last, timezone } }: { schedule: ListedSchedule }) => {
-  if (!last) return <Quiet third>{words.notDueYet}</Quiet>;
+  if (!last) return <Muted third>{words.notDueYet}</Muted>;
   const reason = reasonOf(last);
   const at = <Time at={last.status === 'manual' ? last.at : last.scheduled_for} zone={timezone} />;
   return (

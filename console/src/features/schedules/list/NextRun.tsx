@@ -1,7 +1,7 @@
 import type { ListedSchedule } from '../../../api/types.gen.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
 import { Time, useClock, useZone, zoneLabel } from '../../../time/index.ts';
-import { cx, Emphasis, Quiet, Words } from '../../../ui/index.ts';
+import { cx, Emphasis, Muted, Words } from '../../../ui/index.ts';
 import css from './list.module.css';
 
 const Reason = ({ text }: { text: string }) => (
@@ -13,7 +13,7 @@ const Reason = ({ text }: { text: string }) => (
 /** By whom it is paused, since when, and why. */
 const Paused = ({ paused: { at, by, reason } }: { paused: NonNullable<ListedSchedule['paused']> }) => (
   <>
-    <Quiet>{words.paused}</Quiet>
+    <Muted>{words.paused}</Muted>
     {at && (
       <span className={css.below}>
         <Words
@@ -76,7 +76,7 @@ export const NextRun = ({ schedule }: { schedule: ListedSchedule }) => {
       </>
     );
   }
-  if (next_run_at === null) return <Quiet>{words.noNext}</Quiet>;
+  if (next_run_at === null) return <Muted>{words.noNext}</Muted>;
   const dst = upcoming[0]?.at === next_run_at ? upcoming[0].dst : null;
   return (
     <>

@@ -1,6 +1,6 @@
 import { occurrences as words } from '../../../text/en/occurrences.ts';
 import { Time } from '../../../time/index.ts';
-import { Quiet } from '../../../ui/index.ts';
+import { Muted } from '../../../ui/index.ts';
 import type { OccurrenceStatus } from './outcomes.ts';
 
 /** What a sentence about an occurrence needs. */
@@ -37,10 +37,10 @@ export const OccurrenceSentence = ({ occurrence }: { occurrence: ToldOccurrence 
   const text = occurrenceWords(occurrence);
   if (text === null) {
     return (
-      <Quiet>
+      <Muted>
         <Time at={occurrence.scheduled_for} form="relative" />
-      </Quiet>
+      </Muted>
     );
   }
-  return occurrence.reason || occurrence.status === 'missing' ? text : <Quiet>{text}</Quiet>;
+  return occurrence.reason || occurrence.status === 'missing' ? text : <Muted>{text}</Muted>;
 };

@@ -11,9 +11,9 @@ import {
   Legend,
   Link,
   Loaded,
+  Muted,
   NothingMatches,
   Pager,
-  Quiet,
   Section,
   Skeleton,
   Words,
@@ -63,14 +63,14 @@ const Changes = ({ timeline, zone }: { timeline: Timeline; zone: string }) => {
                         {row.name}
                       </Link>
                     )}{' '}
-                    <Quiet>{text}</Quiet>
+                    <Muted>{text}</Muted>
                   </span>
                 </li>
               );
             })}
         </ul>
       </Box>
-      {changes.length > mostChanges && <Quiet small>{words.moreChanges(changes.length - mostChanges)}</Quiet>}
+      {changes.length > mostChanges && <Muted small>{words.moreChanges(changes.length - mostChanges)}</Muted>}
     </Section>
   );
 };

@@ -8,7 +8,7 @@ import {
 } from '../../../messages/index.ts';
 import { useUrlState } from '../../../routing/url-state.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
-import { Box, Button, Problem, Quiet, Segmented, useHash, useHashTarget } from '../../../ui/index.ts';
+import { Box, Button, Muted, Problem, Segmented, useHash, useHashTarget } from '../../../ui/index.ts';
 import type { workItemSearch } from '../search.ts';
 import type { WorkItemDetail } from '../types.ts';
 import css from './detail.module.css';
@@ -59,7 +59,7 @@ export const Conversation = ({ item, deciding }: { item: WorkItemDetail; decidin
       {item.conversations.length > 1 && <Choice item={item} shown={chosen.id} />}
       {ofChosen.length === 0 && !missing ? (
         <p className={css.none}>
-          <Quiet>{item.status === 'DRAFT' ? words.noMessagesDraft : words.noMessages}</Quiet>
+          <Muted>{item.status === 'DRAFT' ? words.noMessagesDraft : words.noMessages}</Muted>
         </p>
       ) : (
         <Messages

@@ -9,8 +9,8 @@ import {
   Button,
   type Column,
   Loaded,
+  Muted,
   Problem,
-  Quiet,
   Skeleton,
   Table,
   TwoLines,
@@ -53,7 +53,7 @@ const columns: readonly Column<WorkItemEvent>[] = [
   {
     key: 'details',
     title: words.eventColumns.details,
-    cell: (event) => <Quiet small>{detailsOf(event)}</Quiet>,
+    cell: (event) => <Muted small>{detailsOf(event)}</Muted>,
     width: '32%',
     phone: 'below',
   },

@@ -1,7 +1,7 @@
 import { useOperation } from '../../../api/index.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
 import { useClock } from '../../../time/index.ts';
-import { Box, Loaded, Quiet, Skeleton, Waterfall } from '../../../ui/index.ts';
+import { Box, Loaded, Muted, Skeleton, Waterfall } from '../../../ui/index.ts';
 import type { Step, WorkItemDetail } from '../types.ts';
 import css from './detail.module.css';
 import { toDrawn } from './steps.ts';
@@ -29,7 +29,7 @@ export const Timeline = ({ item, every }: { item: WorkItemDetail; every: number 
       <Loaded got={got} operation="listWorkItemSteps" skeleton={<Skeleton rows={6} height={28} />}>
         {({ data }) => (
           <Box padded>
-            {data.length === 0 ? <Quiet>{words.noSteps}</Quiet> : <Steps item={item} steps={data} />}
+            {data.length === 0 ? <Muted>{words.noSteps}</Muted> : <Steps item={item} steps={data} />}
             <Notes steps={data} />
           </Box>
         )}

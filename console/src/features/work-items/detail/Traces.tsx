@@ -1,6 +1,6 @@
 import { workItems as words } from '../../../text/en/work-items.ts';
 import { Duration, Time } from '../../../time/index.ts';
-import { Box, type Column, Link, Quiet, ShortId, Table, TwoLines } from '../../../ui/index.ts';
+import { Box, type Column, Link, Muted, ShortId, Table, TwoLines } from '../../../ui/index.ts';
 import type { Attempt, WorkItemDetail } from '../types.ts';
 import css from './detail.module.css';
 
@@ -54,7 +54,7 @@ const columns: readonly Column<Row>[] = [
     title: words.attemptColumns.trace,
     cell: ({ trace_id, links }) =>
       trace_id === null ? (
-        <Quiet>{words.noTrace}</Quiet>
+        <Muted>{words.noTrace}</Muted>
       ) : (
         <TwoLines
           below={links.map((link) => (
@@ -83,7 +83,7 @@ export const Traces = ({ item }: { item: WorkItemDetail }) => {
   if (rows.length === 0) {
     return (
       <Box padded>
-        <Quiet>{words.noAttempts}</Quiet>
+        <Muted>{words.noAttempts}</Muted>
       </Box>
     );
   }
@@ -100,9 +100,9 @@ export const Traces = ({ item }: { item: WorkItemDetail }) => {
       </Box>
       {item.links.length === 0 && (
         <p className={css.below}>
-          <Quiet small third>
+          <Muted small third>
             {words.noLinks}
-          </Quiet>
+          </Muted>
         </p>
       )}
     </>

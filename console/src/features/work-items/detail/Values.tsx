@@ -9,7 +9,7 @@ import {
 import { common } from '../../../text/en/common.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
 import { bytes } from '../../../text/index.ts';
-import { Bar, Box, JsonView, Link, Quiet, Section } from '../../../ui/index.ts';
+import { Bar, Box, JsonView, Link, Muted, Section } from '../../../ui/index.ts';
 import type { WorkItemDetail } from '../types.ts';
 import css from './detail.module.css';
 
@@ -53,7 +53,7 @@ const Value = ({ item, part, none }: { item: WorkItemDetail; part: 'payload' | '
           </div>
         ) : isEmpty(value) ? (
           <p className={css.none}>
-            <Quiet>{none}</Quiet>
+            <Muted>{none}</Muted>
           </p>
         ) : typeof value === 'string' && prettyJson(value) === value ? (
           <div className={css.text}>
@@ -95,7 +95,7 @@ export const Values = ({ item }: { item: WorkItemDetail }) => (
       <Box>
         {item.message === '' ? (
           <p className={css.none}>
-            <Quiet>{words.noMessage}</Quiet>
+            <Muted>{words.noMessage}</Muted>
           </p>
         ) : (
           <div className={css.text}>

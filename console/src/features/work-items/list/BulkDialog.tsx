@@ -15,9 +15,9 @@ import {
   Bar,
   Button,
   Dialog,
+  Muted,
   notify,
   Problem,
-  Quiet,
   Skeleton,
   Textarea,
 } from '../../../ui/index.ts';
@@ -39,9 +39,9 @@ const Refused = ({ refused }: { refused: BulkAction['refused'] }) => (
   <ul className={css.refused}>
     {refused.map(({ status, count }) => (
       <li key={status}>
-        <Quiet small>
+        <Muted small>
           {status === null ? words.gone(count) : words.refused(count, workItems.status[status].toLowerCase())}
-        </Quiet>
+        </Muted>
       </li>
     ))}
   </ul>
@@ -151,7 +151,7 @@ const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: 
         </>
       )}
       <p>
-        <Quiet small>
+        <Muted small>
           {action === 'restart'
             ? workItems.restartMore
             : action === 'cancel'
@@ -161,7 +161,7 @@ const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: 
                 : action === 'continue'
                   ? workItems.continueMore
                   : ''}
-        </Quiet>
+        </Muted>
       </p>
       {action === 'continue' && (
         <Textarea

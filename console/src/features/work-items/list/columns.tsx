@@ -2,7 +2,7 @@ import { workItemList as words } from '../../../text/en/work-item-list.ts';
 import { workItems } from '../../../text/en/work-items.ts';
 import { duration, number } from '../../../text/index.ts';
 import { Duration, Time } from '../../../time/index.ts';
-import { type Column, Quiet, TwoLines, Words } from '../../../ui/index.ts';
+import { type Column, Muted, TwoLines, Words } from '../../../ui/index.ts';
 import { nameOf, questionOf, StatusTag } from '../StatusTag.tsx';
 import type { ListedWorkItem } from '../types.ts';
 import css from './list.module.css';
@@ -108,11 +108,11 @@ export const columns: readonly Column<Row>[] = [
     title: words.columns.tokens,
     cell: ({ usage }) =>
       usage && (
-        <Quiet>
+        <Muted>
           <span title={words.tokensTitle(usage.input_tokens, usage.output_tokens)}>
             {number(usage.input_tokens + usage.output_tokens)}
           </span>
-        </Quiet>
+        </Muted>
       ),
     numeric: true,
     phone: 'hide',

@@ -76,7 +76,7 @@ export const readBatch = async (
   return { batch: { number, start, parts, spans, bytes }, at: first!.at, time: first!.time };
 };
 
-/** Whether the bodies are what was written. They stay in the reader's buffer. */
+/** Returns whether the bodies are what was written. They stay in the reader's buffer. */
 const intact = async (reader: RecordReader, record: RecordHead): Promise<boolean> => {
   const bodies = await reader.bytes(record.bodyAt, record.next - record.bodyAt);
   return bodies !== null && crc32(bodies) === record.bodyCrc;

@@ -87,7 +87,7 @@ export class SegmentWriter {
     this.#active = { segment: last, file };
   }
 
-  /** Whether the next group begins a new segment, even if the last one has room. */
+  /** True if the next group begins a new segment, even if the last one has room. */
   get sealed(): boolean {
     return this.#active === null;
   }

@@ -8,7 +8,7 @@ import type { LogStream } from './stream.ts';
 /** Until a connection that is away is checked again. */
 const awayMs = 200;
 /**
- * How long a start waits for messages that the server counts and does not send; and how long a reader fails before it
+ * Time that a start waits for messages that the server counts and does not send; and how long a reader fails before it
  * is reported.
  */
 const silentMs = 3_000;

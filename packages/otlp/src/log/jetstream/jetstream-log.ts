@@ -22,7 +22,7 @@ export interface SharedLogOptions extends AggregateOptions {
   openStore: (stream: { name: string; created: string }, replica: string) => Promise<StreamStore>;
   log: Logger;
   /**
-   * Whether there is an integration with this number in the database: another replica may route to one that this one
+   * True if there is an integration with this number in the database: another replica may route to one that this one
    * does not know yet, and must not take for deleted.
    */
   exists: (number: number) => Promise<boolean>;
