@@ -87,11 +87,12 @@ const operationsOn = async (url: string, agents: string[], schedule: string): Pr
     cron_expression: '0 9 * * MON-FRI',
     timezone: 'Europe/Berlin',
     catch_up: true,
+    overlap: 'queue',
     work_item_name: null,
     message: 'Go through the night’s orders.',
     payload: { shop: 7 },
     metadata: {},
-  };
+  } as const;
   // The schedule's row alone: here its first version, the audit entry and the notification come with it.
   const insertion = await statementsOf(() =>
     db.run((executor) =>

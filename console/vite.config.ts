@@ -95,9 +95,9 @@ const selects =
 /** What some pages use, but not the Overview. */
 const others =
   /console\/src\/(ui\/(JsonView|RowsGrid|RowsTable|SecretMap)|api\/event-stream)\.|node_modules\/eventsource-parser\//;
-/** What the frame and nearly every page use. */
+/** What the frame and nearly every page use, without what only a few pages have. */
 const kit =
-  /^\0|node_modules|console\/src\/(ui|api|base|routing|time|app)\/|console\/src\/resource\/(?!ListPage|AgentSelect)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
+  /^\0|node_modules|console\/src\/(ui|api|base|routing|time|app)\/|console\/src\/resource\/(?!ListPage|AgentSelect|NoAgents|Figures|buckets|counted|kept-rows|settled|thing|work-item)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
 
 /**
  * What pages share is three files, not forty. `tests/browser/budgets.test.ts` has the limits. What one page alone uses,

@@ -118,7 +118,6 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     dataConnections,
     semanticDataModels,
     agents,
-    callbacks: callbacks.store,
     schedules,
     observability,
     roleMappings: access.roleMappings,

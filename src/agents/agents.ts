@@ -132,6 +132,7 @@ export const createAgent = async (
   { callbacks }: AgentHooks,
   fields: AgentFields,
 ): Promise<Agent> => {
+  checkWorkerFields(fields.mode, fields);
   await checkReferences(tx, fields);
   const id = newId();
   const { stored, shown } = await callbacks.add(tx, { agentId: id }, fields.callbacks, actor);

@@ -9,7 +9,6 @@ import { type Agent, listAgents } from './store.ts';
 
 export {
   checkUnused,
-  checkWorkerFields,
   getAgent,
   getAgents,
   lockAgent,
@@ -17,14 +16,14 @@ export {
   lockAgentMode,
   requireWorker,
 } from './agents.ts';
-export { fields as agentFields } from './fields.ts';
 export { approvalGuard } from './loosening.ts';
-export { createBody as createAgentBody, updateBody as updateAgentBody } from './routes.ts';
+export { form as agentForm } from './routes.ts';
 export { type Agent, defaultApprovalRole, findAgent } from './store.ts';
 
 /** What the routes do, for other features that change agents. */
 interface AgentRules {
-  list(executor: Executor): Promise<Agent[]>;
+  /** All agents, with the secrets of their callbacks. */
+  list(executor: Executor): Promise<(Omit<Agent, 'callbacks'> & { callbacks: object[] })[]>;
   /** Throws 422 that names each unknown reference. */
   create(tx: Tx, actor: Actor, fields: Parameters<typeof createAgent>[3]): Promise<Agent>;
   update(tx: Tx, actor: Actor, id: string, changes: AgentChanges): Promise<Agent>;
@@ -47,7 +46,15 @@ export const createAgents = ({ db }: Services, hooks: AgentHooks): Agents => ({
   routes: agentRoutes(db, hooks),
   pageRoutes: agentPageRoutes(db),
   rules: {
-    list: (executor) => listAgents(executor, everything),
+    list: async (executor) => {
+      const listed = [];
+      for (const agent of await listAgents(executor, everything)) {
+        const secrets = await hooks.callbacks.settingsOf(executor, agent.callbacks);
+        const callbacks = agent.callbacks.map(({ url, events }, i) => ({ url, events, ...secrets[i]! }));
+        listed.push({ ...agent, callbacks });
+      }
+      return listed;
+    },
     create: (tx, actor, fields) => createAgent(tx, actor, hooks, fields),
     update: (tx, actor, id, changes) => updateAgent(tx, actor, hooks, id, changes),
     delete: (tx, actor, id) => deleteAgent(tx, actor, hooks, id),

@@ -2,14 +2,23 @@ import { z } from 'zod';
 import type { Database } from '../database/index.ts';
 import { finder, id, listPage, pageOf, pageQuery, type Route, route, timestamp } from '../http/index.ts';
 import { type AgentHooks, checkWorkerFields, createAgent, deleteAgent, updateAgent } from './agents.ts';
+import { fields } from './fields.ts';
 import { agents, findAgent, listAgents } from './store.ts';
 
 const publicAgent = z
   .object({ id, ...agents.shown, created_at: timestamp, updated_at: timestamp })
   .meta({ id: 'PublicAgent' });
 
-export const createBody = z.object(agents.create).meta({ id: 'CreateAgentBody' });
-export const updateBody = z.object(agents.patch).meta({ id: 'UpdateAgentBody' });
+const createBody = z.object(agents.create).meta({ id: 'CreateAgentBody' });
+const updateBody = z.object(agents.patch).meta({ id: 'UpdateAgentBody' });
+
+/** Agents in a workspace document. */
+export const form = {
+  fields,
+  body: createBody,
+  patch: updateBody,
+  secrets: ['callbacks.*.secret', 'callbacks.*.headers.*'],
+};
 
 export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
   const find = finder(db, 'agent', 'agent_id', findAgent);

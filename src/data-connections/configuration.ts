@@ -111,7 +111,7 @@ const mergedTls = (before: TlsSettings, changes: z.output<typeof changedServer>[
 const sameTls = (a: TlsSettings, b: TlsSettings): boolean =>
   (['mode', 'ca', 'client_certificate', 'client_key'] as const).every((field) => a[field] === b[field]);
 
-/** What decides to whom the password is sent, and over what. */
+/** Returns the changed field that decides where the password is sent. */
 const movedField = (before: ServerSettings, after: ServerSettings): string | undefined => {
   const field = (['host', 'port', 'username'] as const).find((name) => before[name] !== after[name]);
   return field ?? (sameTls(before.tls, after.tls) ? undefined : 'tls');
@@ -180,7 +180,6 @@ const readCertificates = (pem: string): void => {
   for (const one of found) new X509Certificate(one);
 };
 
-/** Whether two configurations are the same. */
 export const sameConfiguration = (a: ConnectionSettings, b: ConnectionSettings): boolean => {
   if (a.engine === 'sqlite' || b.engine === 'sqlite') {
     return a.engine === b.engine && (a as { path: string }).path === (b as { path: string }).path;

@@ -14,7 +14,6 @@ import type { Verification } from './verify.ts';
 interface ConnectionActionParts {
   db: Database;
   store: ConnectionSettingsStore;
-  /** How long a query may take, in milliseconds. */
   timeoutMs: () => number;
   engines: Engines;
   reading: Reading;

@@ -5,7 +5,7 @@ import { newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
 import type { ConnectionSettings } from './engines/settings.ts';
-import type { ConnectionSettingsStore } from './settings.ts';
+import { type Configured, type ConnectionSettingsStore, settingsOf } from './settings.ts';
 import {
   countDataConnections,
   type DataConnectionRow,
@@ -50,20 +50,22 @@ export const checkVerified = ({ failure, steps }: Verification, { engine }: Conn
   );
 };
 
+/** The body that creates a connection. */
+export type NewConnection = Fields & Configured;
+
 /** Creates a connection whose settings were verified. `leaving`: how many others the transaction deletes afterwards. */
 export const createDataConnection = async (
   tx: Tx,
   actor: Actor,
   store: ConnectionSettingsStore,
-  fields: Fields,
-  settings: ConnectionSettings,
+  { engine, configuration, ...fields }: NewConnection,
   leaving = 0,
 ): Promise<DataConnectionRow> => {
   // Otherwise several creates at once would each count too few.
   await advisoryLock(tx, 'data connections');
   checkCount((await countDataConnections(tx)) - leaving, (await readSettings(tx)).MAX_DATA_CONNECTIONS);
   const id = newId();
-  const { engine } = settings;
+  const settings = settingsOf({ engine, configuration });
   const row = await insertDataConnection(tx, fields, {
     id,
     engine,
@@ -103,7 +105,7 @@ export const updateDataConnection = async (
   return row;
 };
 
-/** How many models an error names that keep a connection from being deleted. */
+/** The most models that an error names. */
 const shownModels = 10;
 
 /**

@@ -11,6 +11,7 @@ import {
   createDataConnection,
   deleteDataConnection,
   lockDataConnection,
+  type NewConnection,
   updateDataConnection,
 } from './data-connections.ts';
 import type { ReadQuery, Session, TableInfo } from './engines/engine.ts';
@@ -23,21 +24,19 @@ import { createOwnDatabase } from './own-database.ts';
 import { Pools } from './pools.ts';
 import { createReading } from './reading.ts';
 import { dataConnectionRoutes } from './routes.ts';
-import { createSettingsStore, type OpenedConnection } from './settings.ts';
+import { type Configured, createSettingsStore, settingsOf } from './settings.ts';
 import {
   type DataConnectionRow,
   type FieldChanges,
-  type Fields,
   findDataConnection,
   listDataConnections,
 } from './store.ts';
 import { verify } from './verify.ts';
 
 export type { TableInfo } from './engines/engine.ts';
-export type { ConnectionSettings } from './engines/settings.ts';
 export type { Value, Warning } from './engines/values.ts';
-export { createBody as createDataConnectionBody, updateBody as updateDataConnectionBody } from './schemas.ts';
-export { dataConnections, lockDataConnectionForShare } from './store.ts';
+export { form as dataConnectionForm } from './schemas.ts';
+export { lockDataConnectionForShare } from './store.ts';
 
 /** A foreign query, without its time limit, which is DATA_QUERY_TIMEOUT_SECONDS. */
 type ForeignQuery = Omit<ReadQuery, 'timeoutMs'>;
@@ -47,28 +46,22 @@ interface TableName {
   name: string;
 }
 
-/** What the routes do, for other features that change connections. */
+/** The rules of the routes, for the workspace document. */
 interface DataConnectionRules {
-  /** All connections with their settings and secrets. */
-  list(executor: Executor): Promise<OpenedConnection[]>;
-  /** Tries settings, without a transaction. Throws 422 with `details` and `steps` if they cannot be used. */
-  check(settings: ConnectionSettings): Promise<void>;
-  dialectOf(settings: ConnectionSettings): Dialect;
-  /** Creates a connection whose settings were checked. `leaving`: how many the transaction deletes afterwards. */
-  create(
-    tx: Tx,
-    actor: Actor,
-    fields: Fields,
-    settings: ConnectionSettings,
-    leaving: number,
-  ): Promise<DataConnectionRow>;
-  /** `settings`: other ones, which were checked. */
+  /** All connections with their secrets. */
+  list(executor: Executor): Promise<(NewConnection & { id: string })[]>;
+  /** Tries a configuration, without a transaction. Throws 422 with `details` and `steps` if it cannot be used. */
+  check(body: Configured): Promise<void>;
+  /** Returns undefined for an unknown connection. Its database is not asked. */
+  dialectOf(executor: Executor, id: string): Promise<Dialect | undefined>;
+  /** Creates a connection whose configuration was checked. `leaving`: how many the transaction deletes afterwards. */
+  create(tx: Tx, actor: Actor, body: NewConnection, leaving: number): Promise<DataConnectionRow>;
+  /** A configuration is not merged: it replaces the one before, and was checked. */
   update(
     tx: Tx,
     actor: Actor,
     id: string,
-    changes: FieldChanges,
-    settings: ConnectionSettings | null,
+    changes: FieldChanges & { configuration?: unknown },
   ): Promise<DataConnectionRow>;
   /** Throws 412 while semantic data models use it. */
   delete(tx: Tx, actor: Actor, id: string): Promise<void>;
@@ -92,7 +85,7 @@ export interface DataConnections extends Feature {
   describeTables(id: string, tables: readonly TableName[]): Promise<(TableInfo | null)[]>;
   /** The first rows of a table that `describeTables` found. Throws like `run`. */
   sample(id: string, table: TableInfo, limit: number): Promise<Rows>;
-  /** What the database of a connection speaks; undefined for an unknown connection. Its database is not asked. */
+  /** Returns undefined for an unknown connection. Its database is not asked. */
   dialectOf(id: string): Promise<Dialect | undefined>;
   /**
    * A connection whose dialect decides what is run on it at once: `dialectOf` and `run` with one reading of its row.
@@ -111,7 +104,7 @@ export interface Dialect {
   engine: EngineName;
   /** The connection's database; null for a file. */
   database: string | null;
-  /** What a table without a schema is in. */
+  /** The schema of a table without one. */
   defaultSchema: string;
 }
 
@@ -187,16 +180,23 @@ export const createDataConnections = (
     ],
     rules: {
       list: async (executor) =>
-        (await listDataConnections(executor, everything)).map((row) => store.open(row)),
-      check,
-      dialectOf,
-      create: (tx, actor, fields, given, leaving) =>
-        createDataConnection(tx, actor, store, fields, given, leaving),
-      update: async (tx, actor, id, changes, given) =>
-        updateDataConnection(tx, actor, store, await lockDataConnection(tx, id), {
-          changes,
-          settings: given,
+        (await listDataConnections(executor, everything)).map((row) => {
+          const { engine, ...configuration } = store.open(row).settings;
+          const { id, name, description, tags } = row;
+          return { id, name, description, tags, engine, configuration };
         }),
+      check: (body) => check(settingsOf(body)),
+      dialectOf: async (executor, id) => {
+        const row = await findDataConnection(executor, id);
+        return row && dialectOf(store.open(row).settings);
+      },
+      create: (tx, actor, body, leaving) => createDataConnection(tx, actor, store, body, leaving),
+      update: async (tx, actor, id, { configuration, ...changes }) => {
+        const before = await lockDataConnection(tx, id);
+        const { engine } = before;
+        const given = configuration === undefined ? null : settingsOf({ engine, configuration });
+        return updateDataConnection(tx, actor, store, before, { changes, settings: given });
+      },
       delete: (tx, actor, id) => deleteDataConnection(tx, actor, id, () => {}),
       closeSessions: (id) => pools.close(id),
     },

@@ -4,7 +4,6 @@ import { Progress } from './engines/progress.ts';
 import { Pool } from './pool.ts';
 import type { OpenedConnection } from './settings.ts';
 
-/** How long a session may take to open, in milliseconds. */
 const openWithinMs = 10_000;
 
 /** The pools of all data connections on this replica. */

@@ -9,7 +9,7 @@ import type { ConnectionSettingsStore, OpenedConnection } from './settings.ts';
 import { type DataConnectionRow, findDataConnection, updateStatus } from './store.ts';
 
 /**
- * How old the stored result of the last attempt may be before the same result of a query is stored again, in
+ * The age of the stored result of the last attempt before the same result of a query is stored again, in
  * milliseconds. A test stores its result always: its caller looks at the status next.
  */
 const statusAgeMs = 60_000;

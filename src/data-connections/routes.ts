@@ -13,7 +13,7 @@ import {
 } from './data-connections.ts';
 import type { ConnectionSettings } from './engines/settings.ts';
 import { createBody, dataConnection, dataConnectionPage, listQuery, updateBody } from './schemas.ts';
-import { type ConnectionSettingsStore, shownConfiguration } from './settings.ts';
+import { type ConnectionSettingsStore, settingsOf, shownConfiguration } from './settings.ts';
 import {
   countDataConnections,
   type DataConnectionRow,
@@ -37,7 +37,7 @@ export interface DataConnectionRouteParts {
   closeSessions: (id: string) => void;
 }
 
-/** How often an update begins again because another one changed the configuration while it was verified. */
+/** Attempts of an update, when others change the configuration while it is verified. */
 const mostAttempts = 3;
 
 export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] => {
@@ -96,12 +96,10 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
       idempotent: true,
       etag: true,
       handler: async ({ body, actor, transaction, etag }) => {
-        const { engine, configuration, ...fields } = body;
         checkCount(await db.run(countDataConnections), settings.get().MAX_DATA_CONNECTIONS);
-        const given = { engine, ...configuration } as ConnectionSettings;
-        await check(given);
+        await check(settingsOf(body));
         return transaction(async (tx) => {
-          const row = await createDataConnection(tx, actor, store, fields, given);
+          const row = await createDataConnection(tx, actor, store, body);
           etag(row.revision);
           return toResponse(row);
         });
@@ -146,7 +144,7 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
           const row = await transaction(async (tx) => {
             const locked = await lockDataConnection(tx, found.id);
             ifMatch(locked.revision);
-            // What was merged and verified is out of date.
+            // The merged configuration is out of date.
             if (after && locked.settings !== before.settings) return null;
             return updateDataConnection(tx, actor, store, locked, { changes: body, settings: after });
           });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   checkedLater,
   id,
+  jsonObject,
   limit,
   optional,
   pageOf,
@@ -11,6 +12,7 @@ import {
   text,
   timestamp,
 } from '../http/index.ts';
+import { required, withDefault } from '../resource/index.ts';
 import { changedConfiguration, createdConfigurations } from './configuration.ts';
 import { tableKinds } from './engines/engine.ts';
 import { connectionReasons } from './engines/failures.ts';
@@ -72,6 +74,27 @@ export const updateBody = z
     tags: dataConnections.patch.tags,
   })
   .meta({ id: 'UpdateDataConnectionBody' });
+
+const { name, description, tags } = dataConnections.fields;
+
+/** Data connections in a workspace document, with their fields in its order. */
+export const form = {
+  fields: {
+    name,
+    description,
+    engine: required(z.string()).fixed(),
+    configuration: withDefault(jsonObject, { tls: { mode: 'verify_full' } }),
+    tags,
+  },
+  body: createBody,
+  patch: updateBody,
+  secrets: ['configuration.password', 'configuration.tls.client_key'],
+  address: ({ configuration }: Record<string, unknown>) => {
+    const { host, port, username, tls = {} } = configuration as Record<string, unknown>;
+    const { client_key: _, ...others } = tls as Record<string, unknown>;
+    return [host, port, username, others];
+  },
+};
 
 const serverConfiguration = z
   .object({

@@ -1,6 +1,6 @@
 import type { Vault } from '../lib/crypto.ts';
 import { SealedSettings } from '../lib/sealed-settings.ts';
-import type { ConnectionSettings } from './engines/settings.ts';
+import type { ConnectionSettings, EngineName } from './engines/settings.ts';
 import type { DataConnectionRow } from './store.ts';
 
 /** A connection with its settings open. */
@@ -8,6 +8,15 @@ export interface OpenedConnection {
   row: DataConnectionRow;
   settings: ConnectionSettings;
 }
+
+/** An engine and its configuration, as bodies have them. */
+export interface Configured {
+  engine: EngineName;
+  configuration: unknown;
+}
+
+export const settingsOf = ({ engine, configuration }: Configured): ConnectionSettings =>
+  ({ engine, ...(configuration as object) }) as ConnectionSettings;
 
 const plain = ['engine', 'host', 'port', 'database', 'username', 'path'];
 

@@ -35,7 +35,7 @@ export const dataConnections = resource(
     settings: column<string>(),
     state: generated<(typeof connectionStates)[number]>(),
     checked_at: generated<Date | null>(),
-    /** Of the last attempt; null unless it failed. */
+    /** The failure of the last attempt; null if it succeeded. */
     detail: generated<string | null>(),
     created_by: column<string>(),
     ...stamps,
@@ -43,7 +43,6 @@ export const dataConnections = resource(
 );
 const { columns } = dataConnections;
 
-/** What a client may set besides the configuration. */
 export type Fields = ValuesOf<typeof dataConnections>;
 export type FieldChanges = ChangesOf<typeof dataConnections>;
 export type DataConnectionRow = RowOf<typeof dataConnections>;
@@ -114,7 +113,7 @@ export const countDataConnections = async (executor: Executor): Promise<number> 
   return count;
 };
 
-/** What a verification that succeeded a moment ago says of the settings. */
+/** The status after a verification that succeeded a moment ago. */
 const verified = () => ({ state: 'ok' as const, checked_at: sql<Date>`platform_now()`, detail: null });
 
 /** Inserts a connection that was verified a moment ago. */

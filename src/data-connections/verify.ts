@@ -14,7 +14,6 @@ export interface Verification {
   writable: boolean | null;
   warnings: Warning[];
   latency_ms: number;
-  /** Why it failed; null if it did not. */
   failure: ConnectionFailure | null;
 }
 
@@ -27,7 +26,6 @@ const writableWarning: Warning = {
     'The user may change data. The platform only reads; give it a user who may only read (REQUIRE_READ_ONLY_CREDENTIALS).',
 };
 
-/** What kept a step from its end, as a failure of that step. */
 const asFailure = (error: unknown): ConnectionFailure => {
   if (error instanceof ConnectionFailure) return error;
   if (error instanceof QueryFailure) return new ConnectionFailure('unreachable', error.message);

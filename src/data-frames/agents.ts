@@ -17,7 +17,7 @@ interface AgentCaller {
   signal: AbortSignal;
 }
 
-/** What agents do with data frames. A name that is taken is replaced, so that a repeated call does no harm. */
+/** Data frames for agents. A name that is taken is replaced, so that a repeated call does no harm. */
 export interface AgentFrames {
   list(caller: AgentCaller): Promise<DataFrame[]>;
   make(caller: AgentCaller, wanted: { file: string; sheet: string | null; name: string }): Promise<DataFrame>;

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunOptions } from '../sandbox/index.ts';
 
-/** How often is looked whether the job has written more, in milliseconds. */
+/** Milliseconds between looks for more output of the job. */
 const lookEveryMs = 20;
 const chunkBytes = 256 * 1024;
 
@@ -41,7 +41,7 @@ export async function* followOutput(
   const settled = job.catch(() => {});
   try {
     for (let position = 0; ; ) {
-      // What was written before the end of the job is read after it.
+      // Output that was written before the end of the job is read after it.
       const last = ended;
       // There is none yet.
       if (open) await take(open).catch(() => {});

@@ -5,10 +5,10 @@ import { type FrameParts, takeOut } from './parts.ts';
 import { RowSpool } from './row-spool.ts';
 import type { DataFrame } from './store.ts';
 
-/** How long a frame may be made of rows that are there, in seconds. */
+/** The most seconds for making a frame of rows that are there. */
 const makeSeconds = 60;
 
-/** How `query` is to ask: for all rows that a frame may have, which it hands over in batches. */
+/** `query` asks for all rows that a frame may have, and hands them over in batches. */
 type Taking = Required<Pick<RunOptions, 'limit' | 'onRows'>>;
 
 /**

@@ -10,13 +10,13 @@ import { freeFrameName, freeResultName } from './names.ts';
 import type { FrameParts } from './parts.ts';
 import { type DataFrame, deleteFrame, insertFrame, listFrameNames } from './store.ts';
 
-/** What a job made, with what is known of its columns besides. */
+/** The output of a job. */
 type Made = Pick<DataFrame, 'columns' | 'row_count' | 'truncated' | 'warnings'>;
 
 /** Who makes a frame: a caller of the API, whom the audit log names, or an agent. */
 type Maker = { actor: Actor } | { agentId: string };
 
-/** Where a frame goes, and how it is called. */
+/** The owner and the name of a frame. */
 export interface Target {
   owner: OwnerIds;
   /** Keeps the owner from being deleted; throws 404 if it is gone. */
@@ -28,7 +28,7 @@ export interface Target {
   /** The field of the body that has the name. */
   nameField: string;
   description: string | null;
-  /** Whether it takes the place of a frame with its name. */
+  /** It replaces a frame with its name. */
   replace: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What SQL over frames calls them. */
+/** The names of frames in SQL. */
 export const frameName = /^[a-z][a-z0-9_]{0,62}$/;
 const maxLength = 63;
 
@@ -22,7 +22,7 @@ export const freeFrameName = (name: string, taken: ReadonlySet<string>): string 
   return free;
 };
 
-/** Whether a name is one of those that results get which no one named. */
+/** Results that no one named have such names. */
 export const isResultName = (name: string): boolean => /^result_\d+$/.test(name);
 
 /** The first of `result_1`, `result_2` … that is not taken. */

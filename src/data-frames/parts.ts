@@ -8,13 +8,12 @@ import { newId } from '../lib/ids.ts';
 import type { RunOptions, Sandbox } from '../sandbox/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 
-/** What data frames are made with. */
 export interface FrameParts {
   db: Database;
   bytes: FileBytes;
   sandbox: Sandbox;
   settings: CurrentSettings;
-  /** Where what a job wrote waits until it is kept or sent. */
+  /** The folder in which output of jobs waits until it is kept or sent. */
   folder: string;
 }
 

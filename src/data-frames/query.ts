@@ -9,7 +9,7 @@ import { type DataFrame, listAllFrames } from './store.ts';
 /** An answer ends after this many bytes of its rows as JSON, and its texts after this many characters. */
 export const answerLimits = { maxBytes: 10 * 1024 * 1024, maxCharacters: 10_000 };
 
-/** What a query gave: `statement` is what ran, to the letter. */
+/** The result of a query, with the exact text of the statement that ran. */
 export interface QueryResult {
   statement: Printed;
   answer: Jobs['frameQuery']['output'];

@@ -8,7 +8,6 @@ import { nameOfFile } from './names.ts';
 import { type FrameParts, takeOut } from './parts.ts';
 import type { DataFrame } from './store.ts';
 
-/** How long a file may be read, in seconds. */
 const readSeconds = 60;
 
 export interface FileSource {
@@ -29,7 +28,7 @@ const byType: Record<string, FrameFormat> = {
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
   'application/vnd.apache.parquet': 'parquet',
 };
-/** Of files whose bytes are not what they say: they are read, to say why that is not possible. */
+/** Files whose bytes are not of the format that their name says are read too, so that the error says why not. */
 const byExtension: Record<string, FrameFormat> = {
   csv: 'csv',
   tsv: 'tsv',

@@ -5,7 +5,7 @@ import { newId } from '../lib/ids.ts';
 
 type Value = string | number | boolean | null;
 
-/** What the rows of a frame may have, in bytes of their JSON: DuckDB may write as much while it sorts, and a file twice. */
+/** The most bytes of the rows of a frame as JSON: DuckDB may write as much while it sorts, and a file twice. */
 const mostBytes = 1024 ** 3;
 
 /** Rows that wait in a file until a data frame is made of them: a line of JSON for each. Dispose of it. */

@@ -9,7 +9,6 @@ import { answerLimits } from './query.ts';
 import type { contentQuery, rowsQuery } from './schemas.ts';
 import type { DataFrame, FrameColumn } from './store.ts';
 
-/** How long an export may take, in seconds. */
 const exportSeconds = 60;
 
 const types = {

@@ -5,7 +5,7 @@ import type { FrameDatatype } from '../sandbox/index.ts';
 export interface FrameColumn {
   name: string;
   datatype: FrameDatatype;
-  /** What a semantic data model says of it. */
+  /** The description in the semantic data model. */
   description?: string | null;
 }
 

@@ -19,7 +19,7 @@ interface AgentCaller {
   signal: AbortSignal;
 }
 
-/** What agents do with documents. Nothing is recorded but the tool call. Both throw 422 with `reason` if it is refused. */
+/** Documents for agents. Nothing is recorded but the tool call. Both throw 422 with `reason` if it is refused. */
 export interface AgentDocuments {
   /** Reads pages, at most 20, up to so many characters. It is read on this machine, whatever reader is configured. */
   read(
@@ -42,11 +42,11 @@ interface Parts {
   configurations: Configurations;
   readers: Parameters<typeof readDocument>[0];
   askModel: AskModel;
-  /** Where documents wait. */
+  /** The folder of documents that wait. */
   folder: string;
 }
 
-/** What the caller can do something about, as 422. */
+/** Returns 422 for an error that the caller can fix. */
 const refusalOf = (error: unknown): unknown => {
   const { code, message } = errorOf(error);
   return code === 'internal_error' ? error : unprocessable([{ path: 'name', message }], { reason: code });

@@ -11,12 +11,12 @@ import { extractionRoutes } from './extractions/routes.ts';
 import { deleteOldExtractions } from './extractions/store.ts';
 
 export type { AgentDocuments } from './agents.ts';
-export { configurationBody as documentIntelligenceBody } from './configuration/settings.ts';
+export { form as documentReaderForm } from './configuration/settings.ts';
 
 interface Needs {
   sandbox: Sandbox;
   bytes: FileBytes;
-  /** What has files: conversations and Work Items. */
+  /** Conversations and Work Items have files. */
   owners: readonly OwnerKind[];
   askModel: AskModel;
   /** The same after a restart. Known once the services are open. */
@@ -24,7 +24,7 @@ interface Needs {
 }
 
 export interface DocumentIntelligence extends Feature {
-  /** What the routes do, for other features that change the configuration. */
+  /** The rules of the routes, for the workspace document. */
   rules: Pick<Configurations, 'readBy' | 'check' | 'put'>;
   forAgents: AgentDocuments;
 }

@@ -1,4 +1,4 @@
-/** Where the bytes of files and frames are kept, as they came: neither compressed nor encrypted. */
+/** The bytes of files and frames as they came: neither compressed nor encrypted. */
 export interface FileBytes {
   /** Keeps the bytes of a file of this machine under `id`. They are durable when it resolves. The file may be moved. */
   put(id: string, path: string): Promise<void>;

@@ -32,7 +32,7 @@ const textTypes: Record<string, string> = {
 };
 
 const unknown = 'application/octet-stream';
-/** How much of `[Content_Types].xml` is unpacked, in bytes: the only part of a file that is, outside the sandbox. */
+/** Bytes of `[Content_Types].xml` that are unpacked: the only part of a file that is, outside the sandbox. */
 const maxTypesBytes = 1024 * 1024;
 
 /** The type of a file, from its bytes; for text in UTF-8 from its name. */
@@ -81,7 +81,7 @@ const readContentTypes = async (path: string): Promise<string> => {
   }
 };
 
-/** Returns whether all of a file is UTF-8 without NUL. */
+/** Text is UTF-8 without NUL. */
 const isText = async (file: FileHandle): Promise<boolean> => {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {

@@ -24,7 +24,7 @@ export const lockNames = (tx: Tx, owner: OwnerIds): Promise<void> =>
 /** The folder in which files wait that are not kept yet. Nothing of it survives a start. */
 export const waitingFolder = (dataDir: string): string => join(dataDir, 'tmp');
 
-/** What a form with a file takes. */
+/** The upload of a form with a file. */
 export const fileUpload = (
   dataDir: string,
   settings: CurrentSettings,

@@ -1,7 +1,7 @@
 import { ApiError } from '../lib/errors.ts';
 import type { Usage } from '../lib/usage.ts';
 
-/** What features ask of an LLM outside any run: one object. The runtime implements it. */
+/** Calls of an LLM outside any run, for one object. The runtime implements them. */
 
 /** Seconds after which a client may ask again. */
 const retryAfter = '5';
@@ -32,7 +32,7 @@ export interface ObjectRequest {
    */
   as: 'reply' | 'tool';
   signal?: AbortSignal | undefined;
-  /** How often the call is made if it fails in a way that may pass; once if it is left out. */
+  /** Attempts if the call fails in a way that may pass; default 1. */
   mostCalls?: number;
   /** For all calls and the time between them, in milliseconds; 60 s if it is left out. */
   withinMs?: number;

@@ -22,7 +22,7 @@ export const azureFields = {
   api,
 };
 
-/** What of the settings decides the addresses. */
+/** The settings that decide the addresses. */
 interface AzureAddress {
   api?: 'responses' | 'chat_completions';
   api_version?: string;
@@ -49,7 +49,6 @@ export const repairedAzure = <S extends AzureAddress>(settings: S): S => {
 
 const datedVersion = /^\d{4}-\d{2}-\d{2}/;
 
-/** What of Azure's settings does not fit together; null if they do. */
 export const azureFault = (settings: object): KindFault | null => {
   const { api, api_version, deployment_urls } = settings as Record<string, unknown>;
   if (deployment_urls !== true) return null;

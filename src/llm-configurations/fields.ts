@@ -29,7 +29,7 @@ export const api = z
   .enum(['responses', 'chat_completions'])
   .describe('The protocol. `chat_completions` is for models and proxies that do not have `responses`.');
 
-/** How a model is called, whatever its kind, with defaults. */
+/** The limits of calls, for every kind, with defaults. */
 export const limits = {
   /** Null: the provider's own limit. */
   max_output_tokens: nullable(z.int().min(1).max(1_000_000).describe('The most tokens of one reply.')),

@@ -1,7 +1,7 @@
 import { type Executor, everything, type Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import type { Actor } from '../lib/principal.ts';
-import type { LlmSettings, ResolvedLlm } from './kinds.ts';
+import type { ResolvedLlm } from './kinds.ts';
 import {
   createLlm,
   deleteLlm,
@@ -21,15 +21,15 @@ export {
   type ObjectReply,
   type ObjectRequest,
 } from './asking.ts';
-export { defaults as llmDefaults, type ResolvedLlm } from './kinds.ts';
+export type { ResolvedLlm } from './kinds.ts';
 export type { ProbeLlm } from './routes.ts';
-export { createBody as createLlmBody, updateBody as updateLlmBody } from './schemas.ts';
+export { form as llmForm } from './schemas.ts';
 export { lockLlmForShare } from './store.ts';
 
-/** What the routes do, for other features that change configurations. */
+/** The rules of the routes, for the workspace document. */
 interface LlmRules {
-  /** All configurations with their settings and secrets. */
-  list(executor: Executor): Promise<{ row: LlmRow; settings: LlmSettings }[]>;
+  /** All configurations with their secrets. */
+  list(executor: Executor): Promise<(NewLlm & { id: string })[]>;
   create(tx: Tx, actor: Actor, body: NewLlm): Promise<LlmRow>;
   /** Changes what `body` names; null resets a setting. Throws 422 for another address without every stored secret. */
   update(tx: Tx, actor: Actor, id: string, body: object): Promise<LlmRow>;
@@ -60,7 +60,12 @@ export const createLlmConfigurations = (
     secrets: settings.secrets,
     rules: {
       list: async (executor) =>
-        (await listLlms(executor, everything)).map((row) => ({ row, settings: settings.open(row) })),
+        (await listLlms(executor, everything)).map((row) => ({
+          id: row.id,
+          name: row.name,
+          model: row.model,
+          ...settings.open(row),
+        })),
       create: (tx, actor, body) => createLlm(tx, actor, settings, body),
       update: (tx, actor, id, body) => updateLlm(tx, actor, settings, id, body),
       delete: (tx, actor, id) => deleteLlm(tx, actor, id),

@@ -21,15 +21,15 @@ interface Kind<R extends Shape, O extends Shape, X> {
   /** The settings besides those that all kinds have. Those in `secretFields` are never returned. */
   required: R;
   optional: O;
-  /** What a create stores of optional settings that it leaves out. */
+  /** Optional settings that a create stores when it leaves them out. */
   defaults?: { [K in keyof O]?: z.output<O[K]> };
   /** The model of a configuration that names none. */
   model?: string;
   /** The address that requests go to; null if none are sent. */
   baseUrl(settings: Stored<R, O>): string | null;
-  /** What the runtime needs besides the address, headers and limits. */
+  /** Returns the settings of the runtime besides the address, headers and limits. */
   resolve(settings: Stored<R, O>): X;
-  /** What does not fit together; null if it does. */
+  /** Returns the settings that contradict each other; null if none do. */
   fault?(settings: object): KindFault | null;
 }
 

@@ -126,7 +126,7 @@ export const settingSchemas = Object.assign(
 /** The settings that are returned, and audited as they are. */
 export const plainFields = Object.keys(settingSchemas).filter((name) => !isSecret(name));
 
-/** What an item of a workspace document leaves out: Azure's depend on the addresses, and these are the usual ones. */
+/** Values that a workspace document leaves out: Azure's depend on the addresses, and these are the usual ones. */
 export const defaults: Record<string, unknown> = {
   ...Object.fromEntries(Object.entries(limits).map(([name, { fallback }]) => [name, fallback])),
   api: 'responses',

@@ -79,7 +79,6 @@ const changedSettings = (before: LlmSettings, changes: SettingChanges): LlmSetti
   );
 };
 
-/** Whether the settings have this secret. */
 export const hasSecret = (settings: LlmSettings, field: (typeof secretFields)[number]): boolean => {
   const value = (settings as Record<string, unknown>)[field];
   return value !== undefined && (field !== 'headers' || Object.keys(value as object).length > 0);

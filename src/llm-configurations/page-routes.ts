@@ -6,7 +6,6 @@ import { listLlmUses } from './use-store.ts';
 
 const reads = { role: 'builder', scope: 'llm:read', method: 'GET', base: 'app' } as const;
 
-/** What a caller sees of a configuration. */
 type ToResponse = (
   row: LlmRow,
   context: Pick<Context, 'principal'>,

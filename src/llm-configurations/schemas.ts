@@ -1,8 +1,17 @@
 import { z } from 'zod';
 import { checkedLater, id, optional, pageOf, timestamp, validate } from '../http/index.ts';
 import { mapValues } from '../lib/objects.ts';
+import { required } from '../resource/index.ts';
 import { limits } from './fields.ts';
-import { kindOf, type LlmKind, llmKinds, plainFields, type secretFields, settingSchemas } from './kinds.ts';
+import {
+  defaults,
+  kindOf,
+  type LlmKind,
+  llmKinds,
+  plainFields,
+  secretFields,
+  settingSchemas,
+} from './kinds.ts';
 import type { NewLlm, SettingChanges } from './llm-configurations.ts';
 import { llms } from './store.ts';
 
@@ -56,6 +65,16 @@ export const updateBody = z
   })
   .meta({ id: 'UpdateLlmConfigurationBody' });
 
+/** LLM configurations in a workspace document. */
+export const form = {
+  fields: { name: llms.fields.name, kind: required(z.string()).fixed(), model: llms.fields.model },
+  body: createBody,
+  patch: updateBody,
+  defaults,
+  secrets: secretFields.map((name) => (name === 'headers' ? 'headers.*' : name)),
+  address: ({ base_url, region }: Record<string, unknown>) => [base_url, region],
+};
+
 const updates = new Map(
   llmKinds.map((name) => {
     const { required, optional: others } = kindOf(name);
@@ -73,7 +92,6 @@ const shown = <S extends z.ZodType>(schema: S, what = '') =>
   schema.nullable().optional().describe(adminsOnly(what));
 const flag = (what: string) => z.boolean().optional().describe(adminsOnly(what));
 
-/** How a setting is shown that is no secret. */
 const shownSetting = (name: string) => {
   const schema = settingSchemas[name];
   const plain =

@@ -29,7 +29,7 @@ export const llms = resource(
     api_key: column<string | null>(),
     /** A sealed JSON object. */
     headers: column<string | null>(),
-    /** When its test last passed with its present settings. */
+    /** The last time its test passed with its present settings. */
     test_passed_at: generated<Date | null>(),
     ...stamps,
   },
@@ -96,7 +96,7 @@ type NewRow = Pick<
 export const insertLlm = (tx: Tx, row: NewRow): Promise<LlmRow> =>
   tx.insertInto('llm_configurations').values(row).returning(columns).executeTakeFirstOrThrow();
 
-/** What keeps a configuration from being deleted. */
+/** A use that keeps a configuration from being deleted. */
 export type LlmUse = 'default' | 'documents' | 'agents';
 
 /**

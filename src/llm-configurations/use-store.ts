@@ -4,11 +4,11 @@ import { type Executor, sql } from '../database/index.ts';
 export interface LlmUses {
   is_default: boolean;
   used_by: {
-    /** How many name it, as their model or as one that takes over. */
+    /** Agents that name it, as their model or as one that takes over. */
     total: number;
     /** The first of them by name. */
     agents: { id: string; name: string }[];
-    /** How many name none, and so use the default. */
+    /** Agents that name none, and so use the default. */
     by_default: number;
   };
 }

@@ -1,6 +1,6 @@
 import type { MessagePart } from './messages.ts';
 
-/** What is shown of a longer content, in bytes. */
+/** Length of the part that is shown of a longer content, in bytes. */
 export const shownBytes = 16_384;
 
 /** The beginning of `text`, at most `bytes` long in UTF-8, without a broken character. */

@@ -18,13 +18,13 @@ export type MessagePart =
       tool_name: string;
       text: string;
       is_error: boolean;
-      /** What the tool was called with instead, where a person changed the arguments. */
+      /** Arguments of the call that was made, if a person changed them. */
       executed_arguments?: Record<string, unknown>;
     };
 
 export const textPart = (text: string): MessagePart => ({ type: 'text', text });
 
-/** How the message of an assistant or a tool is stored; of the other roles it is the text alone. */
+/** Stored content of the message of an assistant or a tool. For the other roles it is the text alone. */
 interface StoredContent {
   text: string;
   tool_calls?: { id: string; name: string; arguments: unknown; fault?: string }[];

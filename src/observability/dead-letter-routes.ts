@@ -14,7 +14,7 @@ const writes = { role: 'admin', scope: 'observability', method: 'POST', base: 'a
 /** The channel that notifies replicas of requests to retry or purge dead letters. */
 export const deadLetterChannel = 'observability_dead_letters';
 
-/** How long a request to retry may take, in milliseconds. The response says how many are left for the next request. */
+/** The most milliseconds of a request to retry. The response says how many are left for the next request. */
 const retryWithinMs = 20_000;
 
 export interface DeadLetterTelemetry {

@@ -12,7 +12,7 @@ import { type DeliveryRow, listDeleted, listForDelivery, numberExists } from './
 const channel = 'observability';
 
 /**
- * How often the integrations are read, in milliseconds: a notification may be lost unnoticed, as on a half-open
+ * Milliseconds between reads of the integrations: a notification may be lost unnoticed, as on a half-open
  * connection.
  */
 const rereadEveryMs = 5_000;
@@ -123,7 +123,7 @@ export class IntegrationDestinations implements Destinations, Feature {
     return this.#ids.get(number) ?? String(number);
   }
 
-  /** Whether the database has an integration with this number. The state in memory may be older. */
+  /** Asks the database. The state in memory may be older. */
   exists(number: number): Promise<boolean> {
     return this.#parts.db.run((executor) => numberExists(executor, number));
   }

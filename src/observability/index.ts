@@ -16,13 +16,12 @@ import { integrationAttention, readIntegrations } from './overview/attention.ts'
 import { deliveredByHour } from './overview/numbers.ts';
 import { pageRoutes } from './page-routes.ts';
 import { publicRoutes } from './public-routes.ts';
-import { createScope, deleteScope, scopeName } from './scopes.ts';
+import { setScopes } from './scopes.ts';
 import type { Settings } from './settings.ts';
 import { type IntegrationRow, listIntegrations, listNamedScopes, reserveNumbersAbove } from './store.ts';
 import { type TraceLink, traceLinks } from './trace-links.ts';
 
-export { createBody as createIntegrationBody, putBody as updateIntegrationBody } from './schemas.ts';
-export { integrations as integrationResource } from './store.ts';
+export { form as integrationForm } from './schemas.ts';
 export type { IntegrationDestinations };
 
 const requestsOf = ({ config }: Services) => ({
@@ -38,7 +37,6 @@ export const createDestinations = (services: Services): IntegrationDestinations 
   return new IntegrationDestinations({ db, log, integrations, requests: requestsOf(services) });
 };
 
-/** What the API of integrations needs of telemetry. */
 export interface ObservabilityTelemetry extends DeadLetterTelemetry {
   health(number: number): Promise<Health | undefined>;
   /** A test of the integration succeeded: a paused delivery resumes at once. */
@@ -47,28 +45,25 @@ export interface ObservabilityTelemetry extends DeadLetterTelemetry {
   integrations(): readonly { number: number }[];
 }
 
-/** An integration with its settings, credentials included, and the agents that it applies to. */
-interface ListedIntegration {
-  row: IntegrationRow;
+/** An integration with its credentials, and the agents that it applies to; null: all. */
+interface ListedIntegration extends Omit<IntegrationRow, 'settings'> {
   settings: Settings;
-  scopes: readonly { agent_id: string | null }[];
+  scopes: readonly (string | null)[];
 }
 
-/** What the routes do, for other features that change integrations. Listing is no read of credentials. */
+/** The rules of the routes, for the workspace document. Listing is no read of credentials. */
 interface IntegrationRules extends Pick<Integrations, 'checkAddress' | 'create'> {
   list(executor: Executor): Promise<ListedIntegration[]>;
   update(tx: Tx, actor: Actor, id: string, body: UpdateBody): Promise<IntegrationRow>;
   delete(tx: Tx, actor: Actor, id: string): Promise<void>;
-  /** `agentId` null: the global scope. */
-  addScope(tx: Tx, actor: Actor, id: string, agentId: string | null): Promise<unknown>;
-  removeScope(tx: Tx, actor: Actor, id: string, agentId: string | null): Promise<void>;
+  /** Gives it these scopes and no others; null is the global one. */
+  setScopes(tx: Tx, actor: Actor, id: string, agentIds: readonly (string | null)[]): Promise<void>;
   /** Call it after the transaction. Resolves when the changes are in effect on this replica. */
   changed(): Promise<void>;
 }
 
 export interface Observability extends Feature {
   rules: IntegrationRules;
-  /** What the Overview shows of integrations. */
   overview: {
     read: typeof readIntegrations;
     attention: typeof integrationAttention;
@@ -118,21 +113,17 @@ export const createObservability = (
         const ids = rows.map(({ id }) => id);
         const scopes = Map.groupBy(await listNamedScopes(executor, ids), (scope) => scope.integration_id);
         return rows.map((row) => ({
-          row,
+          ...row,
           settings: { ...integrations.open(row), is_enabled: row.is_enabled },
-          scopes: scopes.get(row.id) ?? [],
+          scopes: (scopes.get(row.id) ?? []).map(({ agent_id }) => agent_id),
         }));
       },
       update: async (tx, actor, id, body) =>
         integrations.update(tx, actor, await integrations.lock(tx, id), body, { shown: false }),
       delete: async (tx, actor, id) => integrations.delete(tx, actor, await integrations.lock(tx, id)),
-      addScope: async (tx, actor, id, agentId) => {
+      setScopes: async (tx, actor, id, agentIds) => {
         await integrations.lock(tx, id);
-        return createScope(tx, actor, id, scopeName(agentId));
-      },
-      removeScope: async (tx, actor, id, agentId) => {
-        await integrations.lock(tx, id);
-        await deleteScope(tx, actor, id, scopeName(agentId));
+        await setScopes(tx, actor, id, agentIds);
       },
       changed: parts.changed,
     },

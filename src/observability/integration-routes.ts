@@ -37,7 +37,7 @@ interface Api<Given, Shown extends z.ZodType> {
   /** The settings that a body stands for, for an integration that has settings already. */
   settingsOf(given: Given, row: IntegrationRow): Settings;
   response: Shown;
-  /** Whether responses have credentials: then it is audited who reads them. */
+  /** Responses have credentials: reads are audited. */
   showsCredentials: boolean;
   /** `tx`: the transaction that has created the integration. */
   show(row: IntegrationRow, tx?: Tx): Promise<z.input<Shown>>;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { id, optional, pageQuery, stepsOf, timestamp } from '../http/index.ts';
+import { id, optional, pageQuery, stepsOf, text, timestamp } from '../http/index.ts';
+import { required } from '../resource/index.ts';
 import { stepNames } from './connection-test.ts';
-import { providers, settingsInput, settingsOutput } from './settings.ts';
+import { providers, secretPaths, settingsInput, settingsOutput } from './settings.ts';
 import { integrations } from './store.ts';
 
 const { description, version: shownVersion, ...shown } = integrations.shown;
@@ -42,6 +43,20 @@ export const putBody = z
     ...changed,
   })
   .meta({ id: 'UpdateObservabilityIntegrationBody' });
+
+const { description: named, debug, is_system } = integrations.fields;
+
+/**
+ * Integrations in a workspace document, with their fields in its order. A description is required there, because it is
+ * the name; a version can be null.
+ */
+export const form = {
+  fields: { description: named, version, debug, is_system, settings: required(z.unknown()) },
+  body: createBody.extend({ version: version.schema.nullable(), description: text(10_000, 1) }),
+  patch: putBody,
+  defaults: { is_system: false, settings: { is_enabled: true } },
+  secrets: secretPaths.map((path) => `settings.${path}`),
+};
 
 export const patchBody = z
   .object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Route, route } from '../http/index.ts';
 import type { IntegrationParts } from './integration-routes.ts';
 import { scope, scopeBody, scopeQuery } from './schemas.ts';
-import { createScope, deleteScope } from './scopes.ts';
+import { agentOf, createScope, deleteScope } from './scopes.ts';
 import { listScopes } from './store.ts';
 
 /** The agents that an integration applies to. */
@@ -42,7 +42,7 @@ export const scopeRoutes = (
       handler: async ({ found, body, transaction, actor }) => {
         const row = await transaction(async (tx) => {
           await integrations.lock(tx, found.id);
-          return createScope(tx, actor, found.id, body);
+          return createScope(tx, actor, found.id, agentOf(body));
         });
         await changed();
         return row;
@@ -62,7 +62,7 @@ export const scopeRoutes = (
       handler: async ({ found, query, transaction, actor }) => {
         await transaction(async (tx) => {
           await integrations.lock(tx, found.id);
-          await deleteScope(tx, actor, found.id, query);
+          await deleteScope(tx, actor, found.id, agentOf(query));
         });
         await changed();
       },

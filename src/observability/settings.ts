@@ -57,7 +57,7 @@ const outputMap = z
   .custom<Record<string, string>>(() => true)
   .meta({ openapi: { type: 'object', additionalProperties: { type: 'string' } } });
 
-/** How much of a setting is seen: `secret` by no one, `masked` not in the audit log, because it may contain a secret. */
+/** `secret`: no one sees it; `masked`: it is not in the audit log, because it may contain a secret. */
 type Seen = 'plain' | 'masked' | 'secret';
 
 export interface Setting<S extends z.ZodType = z.ZodType, R extends boolean = boolean> {
@@ -72,7 +72,7 @@ export interface Setting<S extends z.ZodType = z.ZodType, R extends boolean = bo
   about: string | undefined;
 }
 
-/** Whether a setting is a map of headers or attributes. */
+/** Maps of headers or attributes are settings of many values. */
 export const isMap = ({ input }: Pick<Setting, 'input'>): boolean => {
   const { type } = (input.meta()?.openapi ?? {}) as { type?: string };
   return type === 'object';
@@ -93,7 +93,7 @@ const data_source = setting(
   text(200, 1),
   'The UID or the name of the data source that trace links name. If left out, the dashboard chooses one.',
 );
-/** How to build trace links for a collector of any kind. */
+/** Settings of trace links for a collector of any kind. */
 const traceUi = {
   trace_view_url: setting(
     urlWithout(urlFault).meta({ openapi: { type: 'string', format: 'uri', maxLength: 2048 } }),
@@ -190,6 +190,11 @@ export const allSettings: Record<string, Setting> = Object.assign(
   ...providers.map((provider) => providerSettings[provider].settings),
   shared,
 );
+
+/** The paths of the secrets in settings. */
+export const secretPaths = Object.entries(allSettings)
+  .filter(([, { seen }]) => seen === 'secret')
+  .map(([name, setting]) => (isMap(setting) ? `${name}.*` : name));
 
 /** The settings that the audit log has as they are. */
 export const plainSettings = [

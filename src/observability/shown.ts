@@ -57,7 +57,7 @@ const [secretMaps, secrets] = [
 ];
 type Fields = Record<string, unknown>;
 
-/** Whether a form sent `{set: true}` or nothing: the stored secret stays. */
+/** `{set: true}` or nothing in a form keeps the stored secret. */
 const isKept = (value: unknown): boolean => value === undefined || (isObject(value) && value.set === true);
 
 /** Returns the settings with each secret replaced by whether it is set. */

@@ -62,12 +62,12 @@ declare module '../database/database.ts' {
 
 const scopeColumns = ['integration_id', 'scope', 'agent_id', 'created_at'] as const;
 
-/** Whether an integration is in scope for the agent: it is global or, if `agentId` is given, the agent's own. */
+/** The integration is global or, if `agentId` is given, the agent's own. */
 const inScope = (agentId: string | null) => sql<boolean>`exists (
   select 1 from observability_scopes s where s.integration_id = observability_integrations.id
     and (s.scope = 'global' or s.agent_id = ${agentId}::uuid))`;
 
-/** Whether the audit log has a read of the credentials by this principal within the last hour. */
+/** The audit log has a read of the credentials by this principal within the last hour. */
 const readAudited = (principalId: string) => sql<boolean>`exists (
   select 1 from observability_credential_reads r where r.principal_id = ${principalId}
     and r.integration_id = observability_integrations.id and r.read_at > platform_now() - interval '1 hour')`;

@@ -7,7 +7,7 @@ import { type Reference, type Referred, referencesIn } from './references.ts';
 
 type Item = Record<string, unknown>;
 
-/** What is called for each id, or each name, of what is referred to. Returns what stands in its place. */
+/** Returns the replacement of an id or a name. */
 type Change = (to: Referred, text: string) => unknown;
 
 /** The fields with their names in a body and in a document, and what they refer to. */
@@ -52,8 +52,8 @@ const replaced = (
 /** The item of a document that says what `values` are. `nameOf` returns the name of what an id refers to. */
 export const itemOf = (fields: Shape, values: object, nameOf: Change): Item =>
   Object.fromEntries(
-    named(fields).map(({ name, as, reference }): [string, unknown] => {
-      const value = (values as Item)[name];
+    named(fields).map(({ name, as, reference, field }): [string, unknown] => {
+      const value = (values as Item)[name] ?? field.fallback;
       if (!reference) return [as, value];
       const list = replaced(reference, value, nameOf, 'id', 'name');
       return [as, reference.isSet && Array.isArray(list) ? sorted(list, !!reference.inside) : list];
@@ -71,13 +71,13 @@ export const bodyOf = (fields: Shape, item: Item, idOf: Change): Item => {
   );
 };
 
-/** What an item refers to by name, with the path of each name. */
+/** Returns the names in an item that refer to others, with the path of each. */
 export const namesIn = (fields: Shape, item: Item) =>
   named(fields).flatMap(({ as, reference }) =>
     reference ? referencesIn(reference, as, item[as], 'name') : [],
   );
 
-/** What an item has if a document leaves its fields out. */
+/** Returns the values of fields that a document leaves out. */
 export const defaultsOf = (fields: Shape): Item =>
   Object.fromEntries(
     named(fields).flatMap(({ as, field }) => (field.fallback === undefined ? [] : [[as, field.fallback]])),

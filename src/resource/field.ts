@@ -3,7 +3,6 @@ import { type Json, json } from '../database/index.ts';
 import { optional } from '../http/index.ts';
 import type { Reference, Referred } from './references.ts';
 
-/** How a value is kept in its column, and read from it. */
 interface Codec<V = unknown, C = unknown> {
   write(value: V): C;
   read(column: C): V;
@@ -72,7 +71,7 @@ export class Field<
     return new Field({ ...this, shown });
   }
 
-  /** What the body that changes says of the field. */
+  /** Describes the field in the body that changes. */
   patchedAs(description: string): Field<S, C, P, O, Column> {
     return new Field({ ...this, patch: this.patch.describe(description) });
   }
@@ -83,7 +82,7 @@ export class Field<
     return new Field({ ...this, patch, isFixed: true });
   }
 
-  /** What the body that creates says of the field. */
+  /** Describes the field in the body that creates. */
   createdAs(description: string): Field<S, C, P, O, Column> {
     return new Field({ ...this, create: this.create.describe(description) });
   }
@@ -93,7 +92,6 @@ export class Field<
     return new Field({ ...this, patch: this.schema.nullable().optional() });
   }
 
-  /** The column is JSON. */
   json(): Field<S, C, P, O, Json<z.output<C>>> {
     const write = (value: unknown) => (value === null ? null : json(value));
     return new Field({ ...this, codec: { write, read: (column) => column } });

@@ -5,10 +5,8 @@ import type { Field } from './field.ts';
 
 type GroupFields = Record<string, Field>;
 
-/** The fields of a resource, by their names in bodies. */
 export type Shape = Record<string, Field | Group>;
 
-/** The values of a group. */
 export type GroupValues<F extends GroupFields> = { [K in keyof F]: z.output<F[K]['create']> };
 
 /** Changes of a group: an absent key stays as it is, null resets it to its default. */

@@ -6,7 +6,7 @@ export type Referred =
   | 'semantic_data_model'
   | 'agent';
 
-/** What the ids in a field are of. */
+/** The resource that the ids in a field name. */
 export interface Reference {
   to: Referred;
   /** The order of a list does not count. */

@@ -25,10 +25,8 @@ export class Column<C = unknown> {
 export const column = <T>(): Column<T> => new Column();
 /** A column for which the database has a default. */
 export const generated = <T>(): Column<Generated<T>> => new Column();
-/** A column of JSON. */
 export const jsonColumn = <T>(): Column<Json<T>> => new Column();
 
-/** When a row was made and last changed. */
 export const times = { created_at: generated<Date>(), updated_at: generated<Date>() };
 /** The same, and the number of its changes, which is its ETag. */
 export const stamps = { revision: generated<number>(), ...times };
@@ -56,12 +54,11 @@ export type TableOf<R> =
       }
     : never;
 
-/** A row, as the database has it. */
 export type RowOf<R> = Selectable<TableOf<R>>;
 
-/** What clients set: the body that creates, with its defaults. */
+/** The body that creates, with its defaults. */
 export type ValuesOf<R> = R extends Resource<infer F, Columns> ? Values<F> : never;
-/** What a body changes; what is left out stays. */
+/** The body that changes; fields that are left out stay. */
 export type ChangesOf<R> = R extends Resource<infer F, Columns> ? Changes<F> : never;
 
 type Values<F extends Shape> = {
@@ -84,7 +81,7 @@ type StoredValues<F extends Shape> = {
 
 type Without<B, K extends PropertyKey> = B extends unknown ? Omit<B, K> : never;
 
-/** What a change writes into other columns than those of its fields. */
+/** Columns that a change writes besides those of its fields. */
 type Also<X extends Columns> = {
   [K in keyof X]?: UpdateType<X[K]['column']> | RawBuilder<unknown> | undefined;
 };
@@ -112,9 +109,7 @@ class Resource<F extends Shape, X extends Columns> {
   readonly fields: F;
   /** Listed, because a named statement with `*` fails after a migration that adds a column. */
   readonly columns: readonly (keyof RowOf<this> & string)[];
-  /** The fields that have columns, by their names. */
   readonly #stored = new Map<string, { field: Field; group: string | null }>();
-  /** What every change writes. */
   readonly #touched: Record<string, RawBuilder<unknown>>;
 
   constructor(table: string, fields: F, columns: X) {
@@ -136,7 +131,6 @@ class Resource<F extends Shape, X extends Columns> {
     ] as (typeof this.columns)[number][];
   }
 
-  /** The fields of the body that creates. */
   get create() {
     return mapValues(this.fields, ({ create }) => create) as { [K in keyof F]: Part<F[K], 'create'> };
   }
@@ -146,12 +140,10 @@ class Resource<F extends Shape, X extends Columns> {
     return mapValues(this.fields, ({ patch }) => patch) as { [K in keyof F]: Part<F[K], 'patch'> };
   }
 
-  /** The fields of a response. */
   get shown() {
     return mapValues(this.fields, ({ shown }) => shown) as { [K in keyof F]: Part<F[K], 'shown'> };
   }
 
-  /** Returns the record of a row. */
   read(row: RowOf<this>): RecordOf<this> {
     const record: Record<string, unknown> = {};
     const groups: Record<string, Record<string, unknown>> = {};
@@ -167,7 +159,6 @@ class Resource<F extends Shape, X extends Columns> {
     return record as RecordOf<this>;
   }
 
-  /** Returns the columns of a new row. */
   write(values: StoredValues<F>): Writable<F> {
     return this.#columnsOf(values) as Writable<F>;
   }

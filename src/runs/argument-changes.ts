@@ -10,7 +10,7 @@ interface ArgumentChange {
   to: unknown;
 }
 
-/** What the audit log says of the arguments of a call that a person decided on. */
+/** Arguments of a call that a person decided on, as the audit log shows them. */
 export interface DecidedArguments {
   /** SHA-256 (hex) of the canonical JSON (RFC 8785) of the arguments that were asked about. */
   asked_hash: string;

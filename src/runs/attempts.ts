@@ -7,13 +7,15 @@ import type { Lease, NewApproval, StoredDecision } from './types.ts';
 export interface ApprovedCall {
   tool_call_id: string;
   arguments: Record<string, unknown>;
-  /** True if a person changed the arguments: the model is told. */
+  /** True if a person changed the arguments: the model is notified. */
   edited: boolean;
-  /** Of the tool when the person was asked. If it is another one by now, the call is not made. */
+  /**
+   * Hash of the tool's definition when the person was asked. If the tool has another one by now, the call is not made.
+   */
   definition_hash: string | null;
 }
 
-/** What earlier attempts and people left for this one. */
+/** State that earlier attempts and people left for this attempt. */
 export interface AttemptStart {
   attempts: number;
   approved: readonly ApprovedCall[];
@@ -26,12 +28,12 @@ export interface AttemptStart {
   cancelRequested: boolean;
 }
 
-/** What an attempt has done so far. Absent: as before. */
+/** Progress of an attempt so far. Absent fields do not change. */
 export interface AttemptProgress {
   usage: StoredUsage;
   /** The model that replied last. */
   model?: string | null;
-  /** What is left out of the prompt. */
+  /** Parts of the conversation that are left out of the prompt. */
   context?: unknown;
   /** All calls in flight that must not be repeated. */
   unsafeCalls?: readonly NewApproval[];

@@ -5,7 +5,7 @@ import { type Actor, type Role, roleAllows } from '../lib/principal.ts';
 import { checkDecisions } from './settle.ts';
 import type { Decision } from './types.ts';
 
-/** What the settings of an agent require of those who decide on its tool calls. */
+/** Requirements of an agent's settings for those who decide on its tool calls. */
 interface Required {
   approval_role: Role;
   settings: { approver_not_requester: boolean };

@@ -6,14 +6,13 @@ import { type Moved, type RunKind, type RunRow, sqlOf } from './kind.ts';
 import { moveOf } from './move.ts';
 import { type Lease, type NewApproval, type RunError, worker } from './types.ts';
 
-/** What all attempts of a run used so far; absent and null: as before. */
+/** Usage of all attempts of a run so far. Absent and null fields do not change. */
 interface Used {
   usage?: StoredUsage | null;
   /** The model that replied last. */
   model?: string | null;
 }
 
-/** How an execution ends under its lease. */
 export interface Ending extends Lease, Used {
   status: 'COMPLETED' | 'NEEDS_REVIEW' | 'INDETERMINATE' | 'ERROR' | 'CANCELLED';
   result?: unknown;
@@ -33,7 +32,7 @@ export interface Retry extends Lease, Used {
   afterSeconds?: number | null;
 }
 
-/** How `finishAll` goes about it. */
+/** Options of `finishAll`. */
 interface Finishing<Row extends RunRow> {
   by?: Who | undefined;
   /** Leaves those alone that another transaction has locked. */

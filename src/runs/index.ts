@@ -16,7 +16,7 @@ export { decisionList, pendingApproval } from './schemas.ts';
 export { type ContinueBody, shownApprovals } from './settle.ts';
 export type { Lease, NewApproval, RunError } from './types.ts';
 
-/** The verbs of the runs of one kind: each is one or a few statements of the given transaction. */
+/** Operations on the runs of one kind. Each function is one or a few statements of the given transaction. */
 export interface Runs<Row extends RunRow>
   extends ReturnType<typeof leasesOf<Row>>,
     ReturnType<typeof loopOf<Moved<Row>>>,

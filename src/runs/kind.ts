@@ -57,7 +57,7 @@ export interface RunKind<Row extends RunRow> {
   onMove: readonly RawBuilder<unknown>[];
   /** Assignments that store how an execution ended: expressions for the result (jsonb) and why people are asked (text). */
   onEnd(result: RawBuilder<unknown>, reason: RawBuilder<unknown>): readonly RawBuilder<unknown>[];
-  /** What is left out of the prompt: how it is read, and an assignment or a statement that stores it. */
+  /** Parts left out of the prompt: an expression that reads them, and an assignment or a statement that stores them. */
   contextCut: {
     read: RawBuilder<unknown>;
     save(

@@ -11,7 +11,7 @@ export interface Claimer {
   by?: Who;
 }
 
-/** What a worker can do now, and when there is more. */
+/** Work that a worker can take now, and the time until there is more. */
 export interface WorkAhead {
   /** Something is due. Perhaps none of it can be claimed: its agents may have no room. */
   isDue: boolean;

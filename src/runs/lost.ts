@@ -6,7 +6,7 @@ const recoverAtOnce = 100;
  * The longest time between two looks at what is due, in case a notification was lost. A look costs a few milliseconds.
  */
 const longestSleepMs = 60_000;
-/** How soon a lease that has expired is looked at again if another transaction has locked its row. */
+/** Delay before an expired lease is checked again if another transaction has locked its row. */
 const retryMs = 100;
 
 /** Returns what a loop does after a look for work: `recoverLost` takes up to `limit` runs from lost workers. */

@@ -2,18 +2,18 @@ import { json, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import type { Who } from '../lib/principal.ts';
 import { type Moved, type RunKind, type RunRow, sqlOf } from './kind.ts';
 
-/** What the history says of a change of status. */
+/** Entry of the history for a change of status. */
 export interface MoveReason<Row extends RunRow> {
   action: string;
   principal: Who;
-  /** Of all rows, or of each. */
+  /** Details of all rows, or a function that returns those of each row. */
   details?: Record<string, unknown> | ((row: Moved<Row>) => Record<string, unknown>) | undefined;
 }
 
 /** A change of status of all runs that match `where`, `w` being the row before it. */
 export interface Move<Row extends RunRow> extends MoveReason<Row> {
   where: RawBuilder<unknown>;
-  /** What is given for each run, with its `id`: `g` in the expressions. `columns` are their types. */
+  /** Values for each run, with its `id`: `g` in the expressions. `columns` are their types. */
   given?: { rows: readonly { id: string }[]; columns: RawBuilder<unknown> };
   /** The next status, as an expression of `w`. */
   to: RawBuilder<unknown>;

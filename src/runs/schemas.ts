@@ -24,5 +24,5 @@ const decision = z
   })
   .meta({ id: 'Decision' });
 
-/** What a person decided on `pending_approvals`. */
+/** Decisions of a person on `pending_approvals`. */
 export const decisionList = z.array(decision).max(1_000);

@@ -3,9 +3,9 @@ import { compileArgumentCheck } from '../lib/json-schema.ts';
 import { type DecidedArguments, decidedArguments } from './argument-changes.ts';
 import type { Decision, PendingApproval, StoredDecision } from './types.ts';
 
-/** What people decide, without tables. */
+/** Decisions of people, without tables. */
 
-/** What a person says to continue. */
+/** Message and decisions of a person who continues a run. */
 export interface ContinueBody {
   message?: string | undefined;
   decisions?: readonly Decision[] | undefined;
@@ -13,19 +13,19 @@ export interface ContinueBody {
   mustNotDecide?: boolean | undefined;
 }
 
-/** What follows from it. */
+/** Consequences of the message and the decisions. */
 export interface Settled {
   /** The calls that were approved, for the next attempt; what an external worker asked, with either decision. */
   decisions: StoredDecision[];
   /** The results of the calls that were denied. */
   refusals: { type: 'tool_result'; tool_call_id: string; tool_name: string; text: string; is_error: true }[];
-  /** What the history says, without arguments. */
+  /** Details for the history, without arguments. */
   details: Record<string, unknown>;
-  /** What the audit log says: with what was asked about and what is executed. */
+  /** Details for the audit log, with the calls that people were asked about and those that are executed. */
   audited: Record<string, unknown>;
 }
 
-/** What people see of pending approvals; null: none. */
+/** Returns pending approvals as people see them; none for null. */
 export const shownApprovals = (pending: readonly PendingApproval[] | null | undefined) =>
   (pending ?? []).map(({ tool_call_id: _, definition_hash: __, ...approval }) => approval);
 
@@ -104,7 +104,7 @@ export const settle = (
   }
   if (faults.length > 0) throw unprocessable(faults);
 
-  // What was approved before and not made yet, because the attempt failed before it.
+  // Calls that were approved before and not made yet, because the attempt failed before them.
   const kept = before.filter(
     ({ tool_call_id }) => tool_call_id && !pending.some((approval) => approval.tool_call_id === tool_call_id),
   );

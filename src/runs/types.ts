@@ -7,7 +7,7 @@ export interface RunError {
   message: string;
 }
 
-/** What a person is asked to decide before a run continues. */
+/** Request for a decision of a person, before which a run does not continue. */
 export interface PendingApproval {
   approval_id: string;
   kind: 'tool_call' | 'question' | 'unknown_outcome';
@@ -27,7 +27,7 @@ export interface PendingApproval {
 /** A pending approval before it is stored: the database adds the rest. */
 export type NewApproval = Omit<PendingApproval, 'requested_at' | 'expires_at'>;
 
-/** What a person decided about one of them. */
+/** Decision of a person on one pending approval. */
 export interface Decision {
   approval_id: string;
   decision: 'approve' | 'deny';

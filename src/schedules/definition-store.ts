@@ -1,6 +1,6 @@
 import { type Executor, type Json, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import type { Principal } from '../lib/principal.ts';
-import type { Overlap } from './store.ts';
+import type { ScheduleRow } from './store.ts';
 
 /** When a schedule was due, from some moment until that of the next row: what a reconciliation computes with. */
 export interface DefinitionVersion {
@@ -31,7 +31,7 @@ interface DefinitionChange {
 
 /** A version with how it came to be. */
 export type HistoryRow = DefinitionVersion &
-  DefinitionChange & { catch_up: boolean | null; overlap: Overlap | null };
+  DefinitionChange & { catch_up: boolean | null; overlap: ScheduleRow['overlap'] | null };
 
 declare module '../database/database.ts' {
   interface Schema {

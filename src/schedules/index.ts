@@ -15,6 +15,7 @@ import { createSchedule, lockSchedule, replaceSchedule } from './schedules.ts';
 import { type Definition, listAllSchedules, type ScheduleRow } from './store.ts';
 import { timelineRoutes } from './timeline/routes.ts';
 
+export { fields as scheduleFields } from './fields.ts';
 export { checkTimes } from './schedules.ts';
 export { definition as scheduleDefinition } from './schemas.ts';
 

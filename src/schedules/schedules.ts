@@ -21,13 +21,13 @@ import { insertOccurrences, type OccurrenceRow } from './occurrence-store.ts';
 import { occurrencesOfStored } from './occurrences.ts';
 import {
   type Definition,
-  definitionFields,
   findLockedSchedule,
   findScheduleOfAgent,
   insertSchedule,
   notifyNextRun,
   type ScheduleRow,
   type ScheduleTimes,
+  schedules,
   updateLastOutcome,
   updateScheduleRow,
 } from './store.ts';
@@ -207,7 +207,9 @@ export const replaceSchedule = async (
     ...(skipped ? { last_outcome: 'skipped' } : {}),
   });
   if (before.overlap === 'queue' && row.overlap !== 'queue') await watchRunning(tx, row.id);
-  const changed = definitionFields.filter((field) => !isDeepStrictEqual(before[field], row[field]));
+  const changed = (Object.keys(schedules.fields) as (keyof Definition)[]).filter(
+    (field) => !isDeepStrictEqual(before[field], row[field]),
+  );
   if (changed.length > 0) {
     const { principal } = actor;
     await recordDefinitionVersions(tx, [row.id], now, { action: 'update', principal, reason: null, changed });

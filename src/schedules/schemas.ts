@@ -1,32 +1,23 @@
 import { z } from 'zod';
-import { id, jsonObject, optional, queryInteger, text, timestamp } from '../http/index.ts';
+import { id, optional, queryInteger, text, timestamp } from '../http/index.ts';
 import { startAt, statuses as workItemStatuses } from '../work-items/index.ts';
 import { scheduleStates } from './filter.ts';
 import { lateAfterMs } from './lateness.ts';
 import { outcomeFilters, outcomes } from './occurrence-store.ts';
-import { type Overlap, overlaps } from './store.ts';
+import { schedules } from './store.ts';
 
 const instant = z.iso.datetime({ offset: true });
+
+const { cron_expression, timezone, ...shown } = schedules.shown;
 
 export const publicSchedule = z
   .object({
     id,
     agent_id: z.string().describe('The Worker agent that owns the schedule.'),
-    cron_expression: z.string().describe('Standard 5-field cron expression.'),
-    timezone: z.string().describe('IANA timezone in which the cron expression is evaluated.'),
+    cron_expression,
+    timezone,
     enabled: z.boolean().describe('Whether the schedule fires. Read-only through this API.'),
-    catch_up: z
-      .boolean()
-      .describe(
-        'When an occurrence is missed (for example during downtime), run once, then advance to the next.',
-      ),
-    overlap: z
-      .enum(overlaps)
-      .describe('What happens to an occurrence that is due while a Work Item of the schedule is running.'),
-    work_item_name: z.string().nullable().describe('Name given to created Work Items.'),
-    message: z.string().describe('Message included in each created Work Item.'),
-    payload: jsonObject.describe('Payload included in each created Work Item.'),
-    metadata: jsonObject.describe('Free-form metadata (the application keeps its picker UI state here).'),
+    ...shown,
     last_run_at: timestamp.nullable().describe('When it last fired; null if never.'),
     next_run_at: timestamp.nullable().describe('Next planned run; null while paused.'),
     created_at: timestamp,
@@ -34,26 +25,7 @@ export const publicSchedule = z
   })
   .meta({ id: 'PublicSchedule' });
 
-const expression = z.string().meta({
-  description: '5-field cron: minute, hour, day of month, month, day of week.',
-  openapi: { type: 'string', minLength: 1, maxLength: 1_000, examples: ['0 9 * * MON-FRI'] },
-});
-const zone = z.string().meta({ openapi: { type: 'string', minLength: 1, examples: ['Europe/Berlin'] } });
-
-export const definition = z
-  .object({
-    cron_expression: expression,
-    timezone: optional(zone, 'UTC').describe('IANA name; default UTC.'),
-    catch_up: optional(z.boolean(), true).describe('Default true.'),
-    overlap: optional(z.enum(overlaps), 'queue' as Overlap).describe(
-      'What happens to an occurrence that is due while a Work Item of the schedule is PENDING, EXECUTING, NEEDS_REVIEW or INDETERMINATE. `queue`: it fires all the same; `skip`: it is skipped; `cancel_previous`: the cancel of the PENDING, EXECUTING and NEEDS_REVIEW ones is requested, and it fires. Default `queue`.',
-    ),
-    work_item_name: optional(text(200), null),
-    message: optional(text(10_000), '').describe('At most 10,000 characters.'),
-    payload: optional(jsonObject, {}),
-    metadata: optional(jsonObject, {}),
-  })
-  .meta({ id: 'ScheduleDefinition' });
+export const definition = z.object(schedules.create).meta({ id: 'ScheduleDefinition' });
 
 /** What became of the Work Item of an occurrence. */
 export const occurrenceWorkItem = z
@@ -138,8 +110,8 @@ export const runBody = z.object({ start_at: startAt }).meta({ id: 'RunScheduleBo
 
 export const previewBody = z
   .object({
-    cron_expression: expression,
-    timezone: optional(zone, 'UTC'),
+    cron_expression: schedules.create.cron_expression,
+    timezone: optional(schedules.fields.timezone.schema, 'UTC'),
     after: optional(instant).describe('Occurrences strictly after this; default now.'),
     count: optional(z.int().min(1).max(100), 10).describe('1 to 100, default 10.'),
   })

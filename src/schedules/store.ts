@@ -1,14 +1,22 @@
 import {
   type Executor,
-  type Json,
-  json,
+  type Generated,
   notify,
   prepared,
   type RawBuilder,
   sql,
-  type Table,
   type Tx,
 } from '../database/index.ts';
+import {
+  column,
+  generated,
+  type RowOf,
+  resource,
+  stamps,
+  type TableOf,
+  type ValuesOf,
+} from '../resource/index.ts';
+import { fields } from './fields.ts';
 import { matchesFilter, type ScheduleFilter } from './filter.ts';
 
 /**
@@ -17,82 +25,31 @@ import { matchesFilter, type ScheduleFilter } from './filter.ts';
  */
 export const schedulesChannel = 'schedules';
 
-/** What became of the last occurrence that was recorded; `blocked`: it was skipped because the schedule could not fire. */
+/** The fate of the last occurrence that was recorded; `blocked`: it was skipped because the schedule could not fire. */
 export type LastOutcome = 'on_time' | 'late' | 'caught_up' | 'skipped' | 'blocked' | 'manual';
 
-/**
- * What a schedule does if a Work Item of it is still running when an occurrence is due: it fires all the same, does not
- * fire, or requests that those before be cancelled and fires.
- */
-export const overlaps = ['queue', 'skip', 'cancel_previous'] as const;
-export type Overlap = (typeof overlaps)[number];
+export const schedules = resource('schedules', fields, {
+  id: column<string>(),
+  agent_id: column<string>(),
+  enabled: generated<boolean>(),
+  last_run_at: column<Date | null>(),
+  next_run_at: column<Date | null>(),
+  last_occurrence: column<Date | null>(),
+  zone_rules: column<string>(),
+  ...stamps,
+});
+const { columns } = schedules;
 
-export interface ScheduleRow {
-  id: string;
-  agent_id: string;
-  cron_expression: string;
-  timezone: string;
-  enabled: boolean;
-  catch_up: boolean;
-  overlap: Overlap;
-  work_item_name: string | null;
-  message: string;
-  payload: Record<string, unknown>;
-  metadata: Record<string, unknown>;
-  last_run_at: Date | null;
-  next_run_at: Date | null;
-  last_occurrence: Date | null;
-  zone_rules: string;
-  revision: number;
-  created_at: Date;
-  updated_at: Date;
-}
+export type ScheduleRow = RowOf<typeof schedules>;
+
+/** The body of create and replace, with its defaults filled in. */
+export type Definition = ValuesOf<typeof schedules>;
 
 declare module '../database/database.ts' {
   interface Schema {
-    schedules: Table<
-      Omit<ScheduleRow, 'payload' | 'metadata'> &
-        Record<'payload' | 'metadata', Json<Record<string, unknown>>> & { last_outcome: LastOutcome | null },
-      'enabled' | 'overlap' | 'last_outcome' | 'revision' | 'created_at' | 'updated_at'
-    >;
+    schedules: TableOf<typeof schedules> & { last_outcome: Generated<LastOutcome | null> };
   }
 }
-
-/** Listed, because a named statement with `*` fails after a migration that adds a column. */
-const columns = [
-  'id',
-  'agent_id',
-  'cron_expression',
-  'timezone',
-  'enabled',
-  'catch_up',
-  'overlap',
-  'work_item_name',
-  'message',
-  'payload',
-  'metadata',
-  'last_run_at',
-  'next_run_at',
-  'last_occurrence',
-  'zone_rules',
-  'revision',
-  'created_at',
-  'updated_at',
-] as const satisfies readonly (keyof ScheduleRow)[];
-
-/** What a client defines of a schedule: the body of create and replace, with its defaults filled in. */
-export type Definition = Pick<ScheduleRow, (typeof definitionFields)[number]>;
-
-export const definitionFields = [
-  'cron_expression',
-  'timezone',
-  'catch_up',
-  'overlap',
-  'work_item_name',
-  'message',
-  'payload',
-  'metadata',
-] as const;
 
 const scheduleOfAgent = prepared((executor, values: { agentId: string; scheduleId: string }) =>
   executor
@@ -181,12 +138,6 @@ export const findMatchingIds = async (
   return rows.map(({ id }) => id);
 };
 
-const toRow = (definition: Definition) => ({
-  ...definition,
-  payload: json(definition.payload),
-  metadata: json(definition.metadata),
-});
-
 /** A schedule that is inserted. */
 interface NewSchedule extends Pick<ScheduleRow, 'id' | 'agent_id' | 'zone_rules'> {
   definition: Definition;
@@ -211,12 +162,12 @@ export const insertSchedule = async (
   recorded: (source: RawBuilder<unknown>) => RawBuilder<unknown>,
   audited: RawBuilder<unknown>,
 ): Promise<ScheduleRow | undefined> => {
-  const { payload, metadata, ...fields } = toRow(definition);
+  const { payload, metadata, ...texts } = schedules.write(definition);
   const { rows } = await sql<ScheduleRow>`with inserted as (
       insert into schedules (id, agent_id, cron_expression, timezone, catch_up, overlap, work_item_name, message,
         payload, metadata, next_run_at, zone_rules)
-      select ${id}::uuid, ${agent_id}::uuid, ${fields.cron_expression}, ${fields.timezone}, ${fields.catch_up}::boolean,
-        ${fields.overlap}, ${fields.work_item_name}, ${fields.message}, ${payload}::jsonb, ${metadata}::jsonb,
+      select ${id}::uuid, ${agent_id}::uuid, ${texts.cron_expression}, ${texts.timezone}, ${texts.catch_up}::boolean,
+        ${texts.overlap}, ${texts.work_item_name}, ${texts.message}, ${payload}::jsonb, ${metadata}::jsonb,
         ${next_run_at}::timestamptz, ${zone_rules}
       where (select count(*) from schedules where agent_id = ${agent_id}) < ${most}
       returning ${sql.join(columns.map((column) => sql.ref(column)))}
@@ -242,7 +193,7 @@ export const updateScheduleRow = (
   tx
     .updateTable('schedules')
     .set({
-      ...toRow(definition),
+      ...schedules.write(definition),
       ...rest,
       revision: sql<number>`revision + 1`,
       updated_at: sql<Date>`platform_now()`,

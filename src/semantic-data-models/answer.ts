@@ -5,7 +5,7 @@ import type { Usage } from '../lib/usage.ts';
 import { type Compiled, compile, type Dialect, type Request } from './language.ts';
 import type { SemanticDataModelRow, VerifiedQuery } from './store.ts';
 
-/** How an answer came about, besides its rows. */
+/** The origin of an answer, besides its rows. */
 export interface Origin {
   source: 'query' | 'sql' | 'verified_query' | 'generated';
   verified_query: Pick<VerifiedQuery, 'name' | 'question' | 'verified_by' | 'verified_at'> | null;
@@ -31,7 +31,6 @@ export interface Answer extends Origin {
   duration_ms: number;
 }
 
-/** What a query is run with. */
 export interface RunOptions {
   limit: number;
   /** Only translate it. */

@@ -1,7 +1,7 @@
 import { jsonObject, optional, text } from '../http/index.ts';
 import { badRequest, unprocessable } from '../lib/errors.ts';
 
-/** What can be asked of a model: exactly one of these. */
+/** The forms of a query: exactly one of these. */
 export const askedFields = {
   query: optional(jsonObject).describe('A structured query: metrics, dimensions, filters.'),
   sql: optional(text(50_000, 1)).describe('One SELECT over datasets as tables and fields as columns.'),

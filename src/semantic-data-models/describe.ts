@@ -1,6 +1,6 @@
 import { type AiContext, type Field, type SemanticModel, synonymsOf } from './ossie.ts';
 
-/** What a model that translates questions is told of a semantic model: no table and no column of the database. */
+/** The description of a semantic model for the LLM that translates questions: no table and no column of the database. */
 
 const instructionsOf = (context: AiContext | undefined): string =>
   typeof context === 'string' ? context : (context?.instructions ?? '');
@@ -50,7 +50,6 @@ const wordsOf = (text: string): Set<string> =>
       .match(/[\p{L}\p{N}]+/gu) ?? [],
   );
 
-/** How many words two texts share. */
 const shared = (words: ReadonlySet<string>, text: string): number =>
   [...wordsOf(text)].filter((word) => words.has(word)).length;
 

@@ -9,7 +9,7 @@ const version = '0.2.0.dev0';
 
 const vendor = 'AGENT_PLATFORM';
 
-/** What an Ossie document holds for us: the model, and the verified queries that an export put into it. */
+/** The model in an Ossie document, and the verified queries that an export put into it. */
 export interface Imported {
   semantic_model: unknown;
   verified_queries: unknown[];

@@ -7,9 +7,9 @@ import type { AskModel } from '../llm-configurations/index.ts';
 import { type Answer, openModel, type RunOptions } from './answer.ts';
 import { modelActions } from './model-actions.ts';
 import { type Asked, runQuery } from './query.ts';
-import { checkDocument, semanticDataModelRoutes } from './routes.ts';
+import { checkBody, semanticDataModelRoutes } from './routes.ts';
+import type { Body } from './schemas.ts';
 import {
-  type CheckedBody,
   type CheckUnused,
   createSemanticDataModel,
   deleteSemanticDataModel,
@@ -26,18 +26,21 @@ import { createModelTools, type ModelTools } from './tools.ts';
 export type { Answer, RunOptions } from './answer.ts';
 export { askedFields, requireAsked, requireOneAsked } from './asked.ts';
 export type { Asked } from './query.ts';
-export { body as semanticDataModelBody } from './schemas.ts';
+export { form as semanticDataModelForm } from './schemas.ts';
 export { lockSemanticDataModelsForShare } from './store.ts';
 export type { KeepAnswer, ModelTool, ModelTools } from './tools.ts';
 
-/** What the routes do, for other features that change models. */
+/** The rules of the routes, for the workspace document. */
 interface SemanticDataModelRules {
-  list(executor: Executor): Promise<SemanticDataModelRow[]>;
-  /** Throws 422 with every fault of the document. The database is not asked. */
-  check: typeof checkDocument;
-  /** `leaving`: how many the transaction deletes afterwards. */
-  create(tx: Tx, actor: Actor, body: CheckedBody, leaving: number): Promise<SemanticDataModelRow>;
-  replace(tx: Tx, actor: Actor, id: string, body: CheckedBody): Promise<SemanticDataModelRow>;
+  /** The bodies that would create all models, with their ids. */
+  list(executor: Executor): Promise<{ id: string }[]>;
+  /**
+   * Throws 422 with every fault of the document. The database is not asked. `leaving`: how many the transaction deletes
+   * afterwards.
+   */
+  create(tx: Tx, actor: Actor, body: Body, leaving: number): Promise<SemanticDataModelRow>;
+  /** Replaces the whole. Throws like `create`. */
+  update(tx: Tx, actor: Actor, id: string, body: Body): Promise<SemanticDataModelRow>;
   /** Throws 412 while agents use it. */
   delete(tx: Tx, actor: Actor, id: string): Promise<void>;
 }
@@ -51,7 +54,7 @@ export interface SemanticDataModels extends Feature {
    * get them in batches. Throws 404, and what a query by the API throws.
    */
   ask(id: string, asked: Asked, options: RunOptions): Promise<Answer>;
-  /** Whether the agent was given the model: members may ask what their agents may. */
+  /** The agent was given the model: members may query what their agents may. */
   isGivenTo(id: string, agentId: string): Promise<boolean>;
 }
 
@@ -66,33 +69,42 @@ export const createSemanticDataModels = (
     askModel,
     checkUnused,
   }: { connections: DataConnections; askModel: AskModel; checkUnused: CheckUnused },
-): SemanticDataModels => ({
-  tag: {
-    name: 'Semantic data models',
-    description: 'What company data means: datasets, metrics and verified queries.',
-  },
-  routes: [
-    ...semanticDataModelRoutes({ db, connections, checkUnused }),
-    ...modelActions({ db, settings, connections, askModel }),
-  ],
-  rules: {
-    list: (executor) => listSemanticDataModels(executor, everything),
-    check: checkDocument,
-    create: async (tx, actor, checked, leaving) =>
-      createSemanticDataModel(tx, actor, checked, await isoNow(tx), leaving),
-    replace: async (tx, actor, id, checked) =>
-      replaceSemanticDataModel(tx, actor, id, { body: checked, now: await isoNow(tx), ifMatch: () => {} }),
-    delete: (tx, actor, id) => deleteSemanticDataModel(tx, actor, checkUnused, id, () => {}),
-  },
-  ask: async (id, asked, options) => {
-    const row = await db.run((executor) => findSemanticDataModel(executor, id));
-    if (!row) throw notFound('semantic data model');
-    return runQuery({ connections, askModel }, await openModel(connections, row), asked, options);
-  },
-  isGivenTo: (id, agentId) => db.run((executor) => isGivenTo(executor, id, agentId)),
-  tools: createModelTools({
-    db,
-    connections,
-    maxRows: () => settings.get().DATA_QUERY_MAX_ROWS,
-  }),
-});
+): SemanticDataModels => {
+  const checkIn = (tx: Tx, body: Body) =>
+    checkBody({ dialectOf: (id) => connections.rules.dialectOf(tx, id) }, body);
+  return {
+    tag: {
+      name: 'Semantic data models',
+      description: 'What company data means: datasets, metrics and verified queries.',
+    },
+    routes: [
+      ...semanticDataModelRoutes({ db, connections, checkUnused }),
+      ...modelActions({ db, settings, connections, askModel }),
+    ],
+    rules: {
+      list: async (executor) =>
+        (await listSemanticDataModels(executor, everything)).map(({ verified_queries, ...row }) => ({
+          ...row,
+          verified_queries: verified_queries.map(({ verified_by: _, verified_at: __, ...query }) => query),
+        })),
+      create: async (tx, actor, body, leaving) =>
+        createSemanticDataModel(tx, actor, await checkIn(tx, body), await isoNow(tx), leaving),
+      update: async (tx, actor, id, given) => {
+        const body = await checkIn(tx, given);
+        return replaceSemanticDataModel(tx, actor, id, { body, now: await isoNow(tx), ifMatch: () => {} });
+      },
+      delete: (tx, actor, id) => deleteSemanticDataModel(tx, actor, checkUnused, id, () => {}),
+    },
+    ask: async (id, asked, options) => {
+      const row = await db.run((executor) => findSemanticDataModel(executor, id));
+      if (!row) throw notFound('semantic data model');
+      return runQuery({ connections, askModel }, await openModel(connections, row), asked, options);
+    },
+    isGivenTo: (id, agentId) => db.run((executor) => isGivenTo(executor, id, agentId)),
+    tools: createModelTools({
+      db,
+      connections,
+      maxRows: () => settings.get().DATA_QUERY_MAX_ROWS,
+    }),
+  };
+};

@@ -8,7 +8,6 @@ export { compile } from './compiler/compile.ts';
 export { checkModel, faultsOfForm } from './compiler/document.ts';
 export type { Dialect };
 
-/** What is compiled: one of the two. */
 export type Request = { query: Record<string, unknown> } | { sql: string };
 
 export interface Compiled {

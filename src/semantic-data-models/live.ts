@@ -53,7 +53,7 @@ const checkColumns = (
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Whether several rows have the same values in these columns. Rows with NULL in one of them are no duplicates. */
+/** Rows with NULL in one of the columns are no duplicates. */
 const hasDuplicates = async (
   connections: Pick<DataConnections, 'run'>,
   { row }: CompilableModel,

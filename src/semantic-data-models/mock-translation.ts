@@ -3,7 +3,7 @@ import type { Request } from './language.ts';
 import { type DialectExpressions, type Field, type Metric, type SemanticModel, synonymsOf } from './ossie.ts';
 
 /**
- * How the mock model translates questions: by fixed rules, so that the way from a question to an answer can be tried
+ * The mock model translates questions by fixed rules, so that the way from a question to an answer can be tried
  * without a provider.
  *
  * - `SQL: …` is taken as SQL.
@@ -49,13 +49,13 @@ const datasetsIn = ({ dialects }: DialectExpressions): string[] => {
       walk(parseExpression(expression));
       return [...found];
     } catch {
-      // Of another dialect.
+      // The text is of another dialect.
     }
   }
   return [];
 };
 
-/** How far each dataset is from `base` along relationships, many to one. */
+/** Returns the distance of each dataset from `base` along relationships, many to one. */
 const distancesFrom = (model: SemanticModel, base: string): Map<string, number> => {
   const distances = new Map([[base, 0]]);
   const queue = [base];
@@ -125,7 +125,7 @@ export const translateByRules = (model: SemanticModel, question: string): Reques
   const [first] = metrics;
   if (!first) return null;
   const reach = reachOf(model, first);
-  // What stands before the first "by" or "per" names no dimension.
+  // Words before the first "by" or "per" name no dimension.
   const after = /(?<= )(?:by|per) (.*)$/.exec(words(question))?.[1] ?? '';
   const dimensions = after
     .split(/ (?:by|per|and) | (?=by |per )/)

@@ -54,7 +54,7 @@ const toResult = (issues: readonly Issue[], live: boolean) => ({
   issues: [...issues],
 });
 
-/** What is done with semantic data models: they are made of tables, checked and asked. */
+/** Actions on semantic data models: they are made of tables, checked and queried. */
 export const modelActions = ({ db, settings, connections, askModel }: ModelActionParts): Route[] => {
   const find = modelFinder(db);
 

@@ -14,7 +14,7 @@ import {
 } from './answer.ts';
 import { translateQuestion } from './question.ts';
 
-/** What is asked: exactly one of the first four. */
+/** A query: exactly one of the first four. */
 export interface Asked {
   query?: Record<string, unknown> | undefined;
   sql?: string | undefined;

@@ -118,7 +118,7 @@ const promptOf = ({ row }: CompilableModel, question: string): string => {
   return `${fence([described, ...queries].join('\n'))}\nQuestion: ${question}`;
 };
 
-/** What a model gave, as a request; throws 422 for what cannot be one. */
+/** Returns the reply of a model as a request. Throws 422 for one that cannot be used. */
 const readTranslation = (
   model: CompilableModel,
   output: unknown,
@@ -146,7 +146,7 @@ const readTranslation = (
   return { request: sql ? { sql } : { query: query! }, verified: null, explanation };
 };
 
-/** What the model that made a fault is told of it. */
+/** The message to the model that made a fault. */
 const faultText = (fault: ApiError): string => `That cannot be used: ${refusalText(fault)}\nAnswer again.`;
 
 /** Asks the model, and gives its faults back to it at most twice. */

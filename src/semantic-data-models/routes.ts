@@ -63,7 +63,7 @@ const checkAll = (dialect: Dialect, given: Body) => {
 };
 
 /** Returns the body with the warnings of its document. Throws 422 with every fault that the static rules find. */
-export const checkDocument = (dialect: Dialect, given: Body): CheckedBody => {
+const checkDocument = (dialect: Dialect, given: Body): CheckedBody => {
   const { model, faults, warnings } = checkAll(dialect, given);
   if (faults.length > 0) throw unprocessable(faults.map(toFault));
   return {

@@ -72,7 +72,7 @@ const quoted = (name: string): string => {
   return `"${name.replaceAll('"', '""')}"`;
 };
 
-/** Whether SQL reads the word as a name, and not as one of its own. */
+/** SQL reads the word as a name, and not as one of its own. */
 const isColumn = (word: string): boolean => {
   try {
     const { kind } = parseExpression(`${word}.${word}`);

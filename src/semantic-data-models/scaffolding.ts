@@ -94,7 +94,7 @@ interface Texts {
   synonyms?: string[] | null | undefined;
 }
 
-/** What the model may write: a description where there is none, and synonyms. */
+/** The model may write a missing description, and synonyms. */
 const withTexts = <T extends { name: string; description?: string }>(
   one: T,
   texts: Texts | undefined,
@@ -116,7 +116,7 @@ const addTexts = (datasets: readonly ScaffoldDataset[], texts: Described): Scaff
     return { ...withTexts(dataset, own), fields };
   });
 
-/** How many values of each column the model gets, and how long they may be. */
+/** The most values of each column that the model gets, and their longest. */
 const sampleRows = 5;
 const sampleCharacters = 100;
 

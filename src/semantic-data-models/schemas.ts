@@ -1,6 +1,7 @@
 import { datatypes } from '@agent-platform/sql';
 import { z } from 'zod';
 import { id, jsonObject, optional, pageOf, pageQuery, text, timestamp } from '../http/index.ts';
+import { nullable, required, withDefault } from '../resource/index.ts';
 import { askedFields } from './asked.ts';
 
 const name = text(200, 1);
@@ -47,6 +48,18 @@ export const body = z
   .meta({ id: 'SemanticDataModelBody' });
 
 export type Body = z.output<typeof body>;
+
+/** Semantic data models in a workspace document, where the name is required. */
+export const form = {
+  fields: {
+    name: required(name),
+    description: nullable(description),
+    data_connection_id: required(id).refersTo('data_connection', 'data_connection'),
+    semantic_model: required(jsonObject),
+    verified_queries: withDefault(verifiedQueries, []),
+  },
+  body: body.extend({ name }),
+};
 
 const issue = z
   .object({

@@ -1,6 +1,7 @@
 import { audit } from '../audit/index.ts';
 import { lockDataConnectionForShare } from '../data-connections/index.ts';
 import { advisoryLock, type Tx } from '../database/index.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
 import { type ApiError, badRequest, type Fault, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
@@ -23,10 +24,7 @@ import {
 /** A body whose document obeys the static rules, with the warnings that it has. */
 export type CheckedBody = Body & { semantic_model: SemanticModel; validation: Validation };
 
-/** Whether two values are the same JSON; the order of keys counts. */
-const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-
-/** Who verified each query, and when: what has not changed keeps it. */
+/** The queries with who verified each, and when: one that has not changed keeps it. */
 const verified = (
   given: readonly VerifiedQueryInput[],
   before: readonly VerifiedQuery[],
@@ -35,7 +33,11 @@ const verified = (
 ): VerifiedQuery[] =>
   given.map(({ name, question, sql, query, use_as_onboarding_question }) => {
     const same = before.find(
-      (one) => one.name === name && one.question === question && one.sql === sql && isSame(one.query, query),
+      (one) =>
+        one.name === name &&
+        one.question === question &&
+        one.sql === sql &&
+        canonicalJson(one.query) === canonicalJson(query),
     );
     return {
       name,
@@ -75,7 +77,7 @@ export const requireConnection = <E>(engine: E | undefined, others?: () => Fault
   return engine;
 };
 
-/** What the audit log says of a model: its size, not its text. */
+/** A model in the audit log: its size, not its text. */
 const summary = ({ name, data_connection_id, semantic_model, verified_queries }: Fields) => ({
   name,
   data_connection_id,

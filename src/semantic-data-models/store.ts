@@ -27,7 +27,7 @@ export interface VerifiedQuery {
 
 export interface Validation {
   valid: boolean;
-  /** When the database was last looked at (RFC 3339); null: never since the document changed. */
+  /** The last check against the database (RFC 3339); null: none since the document changed. */
   checked_at: string | null;
   errors: Issue[];
   warnings: Issue[];
@@ -207,7 +207,6 @@ export const deleteSemanticDataModelRow = async (tx: Tx, id: string): Promise<vo
   await tx.deleteFrom('semantic_data_models').where('id', '=', id).execute();
 };
 
-/** Whether the agent was given the model. */
 export const isGivenTo = async (executor: Executor, id: string, agentId: string): Promise<boolean> => {
   const row = await executor
     .selectFrom('agents')

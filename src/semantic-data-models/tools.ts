@@ -42,7 +42,7 @@ interface ToolParts {
   maxRows: () => number;
 }
 
-/** How much of a data model an agent is shown. */
+/** The most bytes of a description for an agent. */
 const describedBytes = 60 * 1024;
 
 const modelName = z.string().min(1).max(200).describe('The name or id of a data model.');

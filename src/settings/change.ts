@@ -10,8 +10,8 @@ export const settingsChannel = 'advanced_settings';
 
 const wrong = (setting: string, message: string) => unprocessable([{ path: setting, message }], { setting });
 
-/** Returns the changes that `body` asks for. Throws 422 with `setting` for the first wrong one. */
-const checkChanges = (body: Record<string, unknown>): [SettingName, unknown][] =>
+/** Returns the changes that `body` names. Throws 422 with `setting` for the first wrong one. */
+export const checkSettings = (body: Record<string, unknown>): [SettingName, unknown][] =>
   Object.entries(body).map(([name, value]) => {
     if (!Object.hasOwn(settingDefinitions, name)) throw wrong(name, 'is not an advanced setting');
     const parsed = settingDefinitions[name as SettingName][0].safeParse(value);
@@ -45,7 +45,7 @@ export const changeSettings = async (
   body: Record<string, unknown>,
   hooks: readonly SettingsHook[],
 ): Promise<Settings> => {
-  const changes = checkChanges(body);
+  const changes = checkSettings(body);
   const before = await readSettings(tx);
   for (const [name, value] of changes) {
     if (before[name] === value) continue;

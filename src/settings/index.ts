@@ -4,7 +4,7 @@ import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Actor } from '../lib/principal.ts';
 import { Mutex } from '../lib/semaphore.ts';
-import { changeSettings, type SettingsHook, settingsChannel } from './change.ts';
+import { changeSettings, checkSettings, type SettingsHook, settingsChannel } from './change.ts';
 import { settingsRoutes } from './routes.ts';
 import {
   defaultSettings,
@@ -17,6 +17,7 @@ import {
 import { readSettings, settingNumber } from './store.ts';
 
 export {
+  checkSettings,
   defaultSettings,
   readSettings,
   type SettingName,

@@ -14,7 +14,7 @@ import { pageRoutes } from './page-routes.ts';
 import type { SchemaWarnings } from './responses.ts';
 import { createWithinMs, toolServerRoutes } from './routes.ts';
 import { createSettingsStore, type OpenedToolServer } from './settings.ts';
-import { findToolServer, listToolServers, type ToolServerRow, type ToolUse } from './store.ts';
+import { findToolServer, listToolServers, type ToolServerRow, type ToolUse, toolServers } from './store.ts';
 import { toolRoutes } from './tool-routes.ts';
 import {
   type ApprovalGuard,
@@ -40,18 +40,14 @@ export {
   type ServerPolicies,
   type ToolPolicy,
 } from './policies.ts';
-export { createBody as createToolServerBody, updateBody as updateToolServerBody } from './schemas.ts';
-export { lockToolServersForShare, policies, type ToolUse, toolServers } from './store.ts';
+export { form as toolServerForm } from './schemas.ts';
+export { lockToolServersForShare, policies, type ToolUse } from './store.ts';
 export type { ApprovalGuard } from './tool-servers.ts';
-
-/** A server with its settings and secrets, and how its tools may be used where it does not say so itself. */
-interface ListedToolServer extends OpenedToolServer {
-  tools: Record<string, ToolUse>;
-}
 
 /** What the routes do, for other features that change tool servers. */
 interface ToolServerRules {
-  list(executor: Executor): Promise<ListedToolServer[]>;
+  /** All servers with their secrets, and how their tools may be used where they do not say so themselves. */
+  list(executor: Executor): Promise<(NewToolServer & { id: string; tools: Record<string, ToolUse> })[]>;
   create(tx: Tx, actor: Actor, body: NewToolServer): Promise<ToolServerRow>;
   /** Throws 422 for another address without every stored secret. */
   update(tx: Tx, actor: Actor, id: string, changes: ToolServerChanges): Promise<ToolServerRow>;
@@ -158,7 +154,10 @@ export const createToolServers = (
         const ids = rows.map(({ id }) => id);
         const uses = Map.groupBy(await listToolUses(executor, ids), (use) => use.tool_server_id);
         return rows.map((row) => ({
-          ...settings.open(row),
+          ...toolServers.write(row),
+          ...settings.open(row).settings,
+          id: row.id,
+          prefix: row.prefix,
           tools: {
             ...row.expected_tools,
             ...Object.fromEntries(

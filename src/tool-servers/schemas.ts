@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { headerMap, id, optional, pageOf, stepsOf, text, timestamp } from '../http/index.ts';
 import { urlFault } from '../lib/http-url.ts';
+import { defaultsOf, required } from '../resource/index.ts';
 import { policies, toolServers } from './store.ts';
 import { toolStates } from './tools.ts';
 
@@ -143,6 +144,24 @@ export const updateBody = z
     cwd: cwd.nullable().optional(),
   })
   .meta({ id: 'UpdateToolServerBody' });
+
+/** Tool servers in a workspace document. */
+export const form = {
+  fields: {
+    name: toolServers.fields.name,
+    prefix: toolServers.fields.prefix,
+    transport: required(z.string()).fixed(),
+  },
+  body: createBody,
+  patch: updateBody,
+  defaults: { transport: 'http', ...defaultsOf(toolServers.fields), args: [], tools: {} },
+  secrets: ['headers.*', 'env.*', 'oauth.client_secret'],
+  address: ({ url, command, oauth }: Record<string, unknown>) => [
+    url,
+    command,
+    (oauth as { issuer?: string } | undefined)?.issuer,
+  ],
+};
 
 const { name, prefix, ...shown } = toolServers.shown;
 

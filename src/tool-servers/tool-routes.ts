@@ -1,6 +1,7 @@
 import type { Database } from '../database/index.ts';
 import { finder, type Route, route } from '../http/index.ts';
 import { notFound } from '../lib/errors.ts';
+import { pause } from '../lib/pause.ts';
 import { isStorable } from '../lib/text.ts';
 import { type SchemaWarnings, toToolResponse } from './responses.ts';
 import { acceptToolBody, tool, toolPage, updateToolBody } from './schemas.ts';
@@ -37,13 +38,15 @@ export const toolRoutes = (db: Database, guard: ApprovalGuard, schemaWarnings: S
       description: 'All tools, by name, in one page.',
       find: findServer,
       response: toolPage,
-      handler: async ({ found }) => ({
-        data: (await db.run((executor) => listTools(executor, [found.id]))).map((row) =>
-          toolResponse(found, row),
-        ),
-        has_more: false,
-        next: '',
-      }),
+      handler: async ({ found }) => {
+        const data = [];
+        for (const row of await db.run((executor) => listTools(executor, [found.id]))) {
+          data.push(toolResponse(found, row));
+          // There can be thousands, with schemas that take milliseconds each to judge.
+          if (data.length % 20 === 0) await pause();
+        }
+        return { data, has_more: false, next: '' };
+      },
     }),
     route({
       id: 'updateTool',

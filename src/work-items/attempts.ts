@@ -13,14 +13,14 @@ export interface AttemptEvent {
   error: RunError | null;
 }
 
-/** What the waterfall has of an attempt. */
+/** Step of the waterfall for an attempt. */
 export interface AttemptStep {
   started_at: Date;
   trace_id: string | null;
   usage: StoredUsage | null;
 }
 
-/** How an attempt ended: in a status, or so that another one follows. */
+/** Ends of an attempt: a status, or a reason why another attempt follows. */
 export const attemptOutcomes = [
   'COMPLETED',
   'NEEDS_REVIEW',
@@ -46,7 +46,7 @@ export interface Attempt {
   /** The replica, or the external worker. */
   replica: string | null;
   trace_id: string | null;
-  /** What its model calls used; null if that is not known. */
+  /** Usage of its model calls; null if that is not known. */
   usage: StoredUsage | null;
 }
 

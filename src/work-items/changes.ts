@@ -10,7 +10,7 @@ import { readStart } from './start.ts';
 import { allowedActions, finishedStatuses, type Status } from './states.ts';
 import { deleteWorkItemRow, findLockedWorkItem, updateDraft, type WorkItem } from './store.ts';
 
-/** What people do to a Work Item besides moving it: a draft is changed, a finished one is deleted. */
+/** Changes that people make to a Work Item besides moving it: they edit a draft and delete a finished one. */
 
 /** Throws 412 unless the caller has seen the Work Item as it is (`If-Match`). */
 type IfMatch = (revision: number) => void;

@@ -63,13 +63,12 @@ export interface WorkItems extends Feature {
   onFinished(status: Status): void;
   /** The operations of its pages, which the document lists with those of the application. */
   pageRoutes: readonly Route[];
-  /** What the Overview shows of Work Items. */
   overview: { attention: typeof workItemAttention; numbers: WorkItemNumbers };
 }
 
 /**
- * How often streams look for what happened, in milliseconds: what they show is at most a second old. A notification of
- * every change would slow every firing and every step, whether or not someone follows.
+ * Interval at which streams look for happenings, in milliseconds: their events are at most a second old. A notification
+ * of every change would slow every firing and every step, whether or not someone follows.
  */
 const lookEveryMs = 500;
 

@@ -18,7 +18,7 @@ export interface ShownMessage {
   attempt: number | null;
   role: MessageRole;
   content: ShownPart[];
-  /** Of the whole content as it is downloaded. */
+  /** Size of the whole content as it is downloaded. */
   bytes: number;
   /** True if only the beginning of the content is there. */
   cut: boolean;
@@ -31,7 +31,7 @@ interface Row {
   conversation_id: string;
   role: MessageRole;
   content: unknown;
-  /** Of the whole text, if only its beginning was read. */
+  /** Size of the whole text, if only its beginning was read. */
   text_bytes: number | null;
   created_at: Date;
 }

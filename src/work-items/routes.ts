@@ -78,7 +78,7 @@ const actionTexts: Record<Action, { summary: string; description: string }> = {
 
 export interface WorkItemNeeds {
   callbacks: CallbackStore;
-  /** Where a person can see a trace of an agent. */
+  /** Resolves to the addresses at which a person can see a trace of an agent. */
   traceLinks(
     executor: Executor,
     agentId: string,

@@ -41,7 +41,7 @@ export const watchRunning = async (tx: Tx, scheduleId: string): Promise<void> =>
     and w.status in (${sql.join(runningStatuses.map((status) => sql.lit(status)))})`.execute(tx);
 };
 
-/** What a Work Item is the one of: its occurrence, or the time at which a person made it. */
+/** Start of a Work Item: its occurrence, or the time at which a person made it. */
 export type WorkItemStart = Pick<WorkItem, 'id' | 'occurrence' | 'created_at'>;
 
 export const findWorkItemStarts = async (

@@ -15,9 +15,9 @@ type MovedItem = Moved<
 >;
 
 /**
- * What belongs to every change of a status, in its transaction: the history, the waterfall, and what callbacks are to
- * be notified of. Since the end of an execution makes room for another Work Item of the agent, workers are notified.
- * The creation of a Work Item does the same inside its own statement (`insertion` in store.ts).
+ * Writes the records of a change of status in the transaction of the change: the history, the waterfall and the
+ * notifications of callbacks. Since the end of an execution makes room for another Work Item of the agent, workers are
+ * notified. The creation of a Work Item does the same inside its own statement (`insertion` in store.ts).
  */
 const recordMoved = async (
   tx: Tx,

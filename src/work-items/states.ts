@@ -15,8 +15,8 @@ export type Status = (typeof statuses)[number];
 type Moves = Readonly<Partial<Record<Status, Status>>>;
 
 /**
- * What people do: from which state to which; from any other state it is a 412. A cancel while EXECUTING stays there:
- * it is a request to the worker, whose result may have been committed first.
+ * Actions of people: from which state to which; from any other state the response is a 412. A cancel while EXECUTING
+ * stays there: it is a request to the worker, whose result may have been committed first.
  */
 export const actions = {
   submit: { DRAFT: 'PENDING' },
@@ -42,7 +42,7 @@ export type Action = keyof typeof actions;
 
 export const actionNames = Object.keys(actions) as Action[];
 
-/** What the platform does: a claim moves PENDING to EXECUTING, all others end an execution. */
+/** Moves of the platform: a claim moves PENDING to EXECUTING, all others end an execution. */
 export const workerMoves = {
   claim: ['EXECUTING'],
   finish: ['COMPLETED', 'NEEDS_REVIEW', 'INDETERMINATE', 'ERROR', 'CANCELLED'],

@@ -22,16 +22,16 @@ export interface Step {
   /** The code of the error. */
   error: string | null;
   model: string | null;
-  /** What a model call or an attempt used. */
+  /** Usage of a model call or an attempt. */
   tokens: Partial<RunUsage> | null;
-  /** Of an attempt; null if it ended before it had one. */
+  /** Trace of an attempt; null if the attempt ended before it had one. */
   trace_id: string | null;
   /** Who executed an attempt. */
   worker: string | null;
   /** The `seq` and the id of the message that it stored. */
   message_seq: number | null;
   message_id: string | null;
-  /** What people should know of it. */
+  /** Remarks for people. */
   notes: string[] | null;
 }
 
@@ -80,7 +80,7 @@ export const insertEndedSteps = async (tx: Tx, steps: readonly EndedStep[]): Pro
         order by seq desc limit 1) a`.execute(tx);
 };
 
-/** What a Work Item waits for after an attempt: a retry or another worker, or a person. */
+/** Cause of the pause after an attempt: a wait for a retry or another worker, or the review of a person. */
 const pauses: Partial<Record<Status, 'wait' | 'review'>> = {
   PENDING: 'wait',
   NEEDS_REVIEW: 'review',

@@ -52,8 +52,8 @@ export interface WorkItem extends RunRow {
 const needsDecision = sql`w.status in ('NEEDS_REVIEW', 'INDETERMINATE')`;
 
 /**
- * Of `work_items w`. Listed, because a named statement with `*` fails after a migration that adds a column. A replica of
- * the release before leaves what people were asked in the row when it continues a Work Item.
+ * Columns of `work_items w`. Listed, because a named statement with `*` fails after a migration that adds a column. A
+ * replica of the release before leaves the requests for decisions in the row when it continues a Work Item.
  */
 export const columns = sql`w.id, w.agent_id, w.schedule_id, w.occurrence, w.work_item_name, w.message, w.payload,
   w.status, w.result, w.error, w.usage, w.model, case when ${needsDecision} then w.review_reason end as review_reason,
@@ -67,7 +67,7 @@ export type NewWorkItem = Pick<
   'id' | 'agent_id' | 'schedule_id' | 'occurrence' | 'work_item_name' | 'message' | 'payload'
 >;
 
-/** What a new Work Item may have besides. */
+/** Optional fields of a new Work Item. */
 interface NewExtras {
   /** When it starts; null or left out: at once. */
   start_at?: Date | null;
@@ -193,7 +193,7 @@ export const countReviews = async (executor: Executor): Promise<number> => {
   return rows[0]!.count;
 };
 
-/** How a Work Item ended, or that it has not: what a ledger shows of it. */
+/** Outcome of a Work Item, or its status before that, as a ledger shows it. */
 export interface WorkItemOutcome {
   id: string;
   status: Status;

@@ -29,7 +29,7 @@ const begun = async (source: StreamSource): Promise<StreamSource | null> => {
       if (first === null) return source.read();
       const { events, ended } = first;
       first = null;
-      // What happened since that read was not watched: it is read next.
+      // Happenings since that read were not watched: they are read next.
       return { events, ended, more: true };
     },
   };

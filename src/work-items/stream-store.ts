@@ -18,7 +18,7 @@ interface Row {
   content: unknown;
 }
 
-/** What happened after `after`, oldest first, at most `limit`. */
+/** Returns the happenings after `after`, oldest first, at most `limit`. */
 export const listHappenings = async (
   executor: Executor,
   workItemId: string,

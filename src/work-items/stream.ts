@@ -41,7 +41,7 @@ class Events {
       data: { status, allowed_actions: allowedActions(status, item.agent_exists) },
     };
     if (status !== 'NEEDS_REVIEW' && status !== 'INDETERMINATE') return [updated];
-    // What was asked earlier is not kept.
+    // Requests of earlier reviews are not kept.
     const pending = item.status === status ? (item.pending_approvals ?? []) : [];
     return [{ type: 'approval.requested', data: { approvals: shownApprovals(pending) } }, updated];
   }

@@ -56,7 +56,7 @@ interface By {
   principal: Who;
   /** For the history. */
   details?: Record<string, unknown>;
-  /** What a person decided (continue). */
+  /** Decisions of the person who continues. */
   decisions?: Decisions;
 }
 

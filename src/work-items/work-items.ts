@@ -43,7 +43,7 @@ export const checkNewWorkItem = async (db: Database, body: Record<string, unknow
   await checkPayloadSize(db, payload);
 };
 
-/** What fits whatever the setting is, in bytes: most payloads, which then cost no statement. */
+/** Size that fits whatever the setting is, in bytes. Most payloads are smaller, and their check costs no statement. */
 const alwaysFits = 1024;
 
 /** Throws 400 for a payload over MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB, measured as compact UTF-8 JSON. */

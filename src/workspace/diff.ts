@@ -10,17 +10,16 @@ export interface FieldChange {
   to: unknown;
 }
 
-/** Whether two values are the same JSON. The order of keys does not count. */
+/** The order of keys does not count. */
 export const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b);
 
 /** Lists of objects of one length are compared item by item, other lists as a whole. */
 const areAlike = (a: unknown, b: unknown): a is unknown[] =>
   Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.length > 0 && a.every(isObject);
 
-/** How a value at a path is shown; secrets differently from others. */
+/** Returns the shown form of a value; secrets are hidden. */
 export type Show = (value: unknown, path: Path, side: 'from' | 'to') => unknown;
 
-/** The fields in which two values differ, by path. */
 export const differences = (from: unknown, to: unknown, show: Show, path: Path = []): FieldChange[] => {
   if (isSame(from, to)) return [];
   if (isObject(from) && isObject(to)) {
@@ -35,7 +34,6 @@ export const differences = (from: unknown, to: unknown, show: Show, path: Path =
   return [{ path: showPath(path), from: show(from, path, 'from'), to: show(to, path, 'to') }];
 };
 
-/** `value` with nothing in its objects. */
 const emptied = (value: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(value).flatMap(([key, field]) => (isObject(field) ? [[key, emptied(field)]] : [])),

@@ -4,10 +4,10 @@ import { showPath } from '../lib/text.ts';
 import { differences, type FieldChange, isSame, newFields } from './diff.ts';
 import type { WorkspaceDocument } from './document.ts';
 import { withoutDefaults } from './export.ts';
-import type { Found, Item, Kind, KindName } from './kinds/kind.ts';
-import { inside } from './kinds/read.ts';
+import { at, inside } from './faults.ts';
+import type { Found, Item, Kind, KindName } from './kind.ts';
 import type { Path } from './paths.ts';
-import { at, type MissingSecret, readItem, type Secrets } from './read.ts';
+import { type MissingSecret, readItem, type Secrets } from './read.ts';
 import { mapSecrets, unescapeText } from './secrets.ts';
 import { ambiguities, keyOf, type State } from './state.ts';
 
@@ -24,7 +24,6 @@ export interface Entry {
   /** As it will be; undefined for what is deleted, and if the document has a fault there. */
   item: Item | undefined;
   fields: FieldChange[];
-  /** The fields of the item that differ. */
   changed: ReadonlySet<string>;
   /** It is deleted with what it belongs to. */
   cascades?: boolean;
@@ -104,7 +103,7 @@ const merge = (reads: readonly Read[]): Read => ({
   missing: reads.flatMap(({ missing }) => missing),
 });
 
-/** What a thing is found by; undefined if the document has no name for it, which is a fault. */
+/** Returns the key of an item; undefined if the document has no name for it, which is a fault. */
 const keyIn = (kind: Kind, value: unknown): string | undefined => {
   if (!isObject(value)) return undefined;
   const names = (kind.namedBy ?? ['name']).map((field) => [field, value[field]] as const);
@@ -113,7 +112,6 @@ const keyIn = (kind: Kind, value: unknown): string | undefined => {
   return keyOf(kind, Object.fromEntries(unescaped));
 };
 
-/** The items of a list, with the faults of a value that is none. */
 const itemsOf = (
   value: unknown,
   path: string,

@@ -1,7 +1,7 @@
 import { isObject } from '../lib/objects.ts';
 import { isSame } from './diff.ts';
 import { documentKeys, type WorkspaceDocument } from './document.ts';
-import type { Found, Item, Kind, KindName } from './kinds/kind.ts';
+import type { Found, Item, Kind, KindName } from './kind.ts';
 import { mapStrings } from './paths.ts';
 import { escapeText, isSecret, SecretNames } from './secrets.ts';
 import type { State } from './state.ts';

@@ -1,6 +1,5 @@
 import type { RoleMappingRules } from '../access/index.ts';
 import type { Agents } from '../agents/index.ts';
-import type { CallbackStore } from '../callbacks/index.ts';
 import type { DataConnections } from '../data-connections/index.ts';
 import type { DocumentIntelligence } from '../document-intelligence/index.ts';
 import type { Feature, Services } from '../feature.ts';
@@ -21,7 +20,6 @@ import { toolServerKind } from './kinds/tool-servers.ts';
 import { workspaceRoutes } from './routes.ts';
 import { createWorkspaceRules } from './workspace.ts';
 
-/** The features whose things a document can describe. */
 interface Needs {
   settings: SettingsFeature;
   llms: LlmConfigurations;
@@ -29,7 +27,6 @@ interface Needs {
   dataConnections: DataConnections;
   semanticDataModels: SemanticDataModels;
   agents: Agents;
-  callbacks: CallbackStore;
   schedules: Schedules;
   observability: Observability;
   roleMappings: RoleMappingRules;
@@ -46,8 +43,8 @@ export const createWorkspace = ({ db }: Pick<Services, 'db'>, needs: Needs): Fea
     defaultLlmKind(needs.llms),
     toolServerKind(needs.toolServers),
     dataConnectionKind(needs.dataConnections),
-    semanticDataModelKind(needs.semanticDataModels, needs.dataConnections.rules),
-    agentKind(needs.agents, needs.callbacks),
+    semanticDataModelKind(needs.semanticDataModels),
+    agentKind(needs.agents),
     scheduleKind(needs.schedules),
     integrationKind(needs.observability),
     roleMappingKind(roleMappings),

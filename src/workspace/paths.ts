@@ -29,7 +29,6 @@ export const clean = (value: unknown): unknown => {
   );
 };
 
-/** What is at `path`; undefined if there is nothing. */
 export const valueAt = (value: unknown, path: Path): unknown => {
   let at: unknown = value;
   for (const key of path) {
@@ -40,7 +39,7 @@ export const valueAt = (value: unknown, path: Path): unknown => {
   return at;
 };
 
-/** Whether `path` is one that `pattern` describes: `*` stands for any key or index. */
+/** `*` in a pattern stands for any key or index. */
 export const matchesPattern = (pattern: string, path: Path): boolean => {
   const parts = pattern.split('.');
   return parts.length === path.length && parts.every((part, i) => part === '*' || part === String(path[i]));
@@ -49,10 +48,13 @@ export const matchesPattern = (pattern: string, path: Path): boolean => {
 /** Maps of headers, attributes and variables. An empty one is the same as none. */
 const maps = ['headers', 'additional_headers', 'resource_attributes', 'env'];
 
-/** `value` without empty maps. */
-export const withoutEmptyMaps = <T extends Record<string, unknown>>(value: T): T =>
+/** An item without empty maps, in its settings too. */
+export const withoutEmptyMaps = (item: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(value).filter(
-      ([field, map]) => !(maps.includes(field) && isObject(map) && Object.keys(map).length === 0),
-    ),
-  ) as T;
+    Object.entries(item)
+      .filter(([field, map]) => !(maps.includes(field) && isObject(map) && Object.keys(map).length === 0))
+      .map(([field, value]) => [
+        field,
+        field === 'settings' && isObject(value) ? withoutEmptyMaps(value) : value,
+      ]),
+  );

@@ -2,8 +2,8 @@ import type { Fault } from '../lib/errors.ts';
 import { isObject } from '../lib/objects.ts';
 import { showPath } from '../lib/text.ts';
 import { isSame } from './diff.ts';
-import type { Found, Item, Kind } from './kinds/kind.ts';
-import { faultsOf, inside } from './kinds/read.ts';
+import { faultsOf } from './faults.ts';
+import type { Found, Item, Kind } from './kind.ts';
 import { mapStrings, type Path, valueAt } from './paths.ts';
 import { hasReference, isSecret, namesIn, placeholderFor, unescapeText, withValues } from './secrets.ts';
 
@@ -15,7 +15,6 @@ export interface MissingSecret {
   name: string;
 }
 
-/** What a document says of one thing. */
 export interface ReadItem {
   /** Undefined if the document has a fault here. */
   item: Item | undefined;
@@ -52,7 +51,7 @@ const resolve = (
     const at = showPath(path, '');
     if (named.some(({ ok }) => !ok)) {
       faults.push({ path: at, message: 'a name of a secret has letters, digits and _ only' });
-      return placeholderFor(kind.secrets, path);
+      return placeholderFor(path);
     }
     references.set(at, named.map(({ name }) => `\${secret:${name}}`).join(' '));
     const absent = named.filter(({ name }) => !secrets.has(name));
@@ -63,7 +62,7 @@ const resolve = (
       (kind.storedSecret ? kind.storedSecret(found, given, path) : valueAt(found.item, path));
     if (typeof stored === 'string') return stored;
     for (const { name } of absent) missing.push({ path: at, name });
-    return placeholderFor(kind.secrets, path);
+    return placeholderFor(path);
   };
 
   const resolved = mapStrings(given, (text, path) => {
@@ -91,7 +90,7 @@ export const readItem = (
       const item = kind.read(resolved, found);
       return { item: faults.length === 0 ? item : undefined, faults, ...rest };
     } catch (error) {
-      return { item: undefined, faults: [...faults, ...faultsOf(error, '')], ...rest };
+      return { item: undefined, faults: [...faults, ...faultsOf(error)], ...rest };
     }
   };
   const first = attempt(true);
@@ -99,6 +98,3 @@ export const readItem = (
   // A secret is never sent to a place that it was not given for.
   return isSame(kind.address(found.item), kind.address(first.item)) ? first : attempt(false);
 };
-
-export const at = (path: string, faults: readonly Fault[]): Fault[] =>
-  faults.map((fault) => ({ path: inside(path, fault.path), message: fault.message }));

@@ -1,24 +1,25 @@
 import type { Fault } from '../lib/errors.ts';
 import { defaultSettings, type Settings } from '../settings/index.ts';
 import type { Entry } from './entries.ts';
-import type { Item, Kind, KindName, Outlook } from './kinds/kind.ts';
-import { inside } from './kinds/read.ts';
-import { at } from './read.ts';
+import { at, inside } from './faults.ts';
+import type { Kind, KindName } from './kind.ts';
 import type { State } from './state.ts';
 
 const id = (kind: KindName, name: string): string => JSON.stringify([kind, name]);
 
 /** The workspace after the change. */
-export class After implements Outlook {
+class After {
   readonly #entries = new Map<string, Entry>();
   readonly #state: State;
-  readonly settings: Settings;
 
   constructor(entries: readonly Entry[], state: State) {
     this.#state = state;
     for (const entry of entries) this.#entries.set(id(entry.kind.kind, entry.name), entry);
-    const settings = this.item('settings', 'settings') ?? state.get('settings')?.[0]?.item;
-    this.settings = { ...defaultSettings, ...settings };
+  }
+
+  get settings(): Settings {
+    const item = this.entry('settings', 'settings')?.item ?? this.#state.get('settings')?.[0]?.item;
+    return { ...defaultSettings, ...item };
   }
 
   entry(kind: KindName, name: string): Entry | undefined {
@@ -29,12 +30,7 @@ export class After implements Outlook {
     return this.entry(kind, name)?.action === 'delete';
   }
 
-  item(kind: KindName, name: string): Item | undefined {
-    const entry = this.entry(kind, name);
-    return entry ? entry.item : this.#state.get(kind)?.find((found) => found.name === name)?.item;
-  }
-
-  /** Why nothing can refer to the thing; null if it can. */
+  /** Returns the reason that nothing can refer to the thing; null if it can. */
   fault(kind: KindName, name: string): string | null {
     const entry = this.entry(kind, name);
     if (entry?.action === 'delete') return `"${name}" is not in the document, and prune deletes it`;
@@ -54,7 +50,7 @@ const referenceFaults = ({ kind, item, path }: Entry, after: After): Fault[] =>
     return message === null ? [] : [{ path: inside(path, reference.path), message }];
   });
 
-/** What the document does not name and prune does not delete still needs what it refers to. */
+/** Things that stay keep their references. */
 const deletionFaults = (kinds: readonly Kind[], state: State, after: After): Fault[] =>
   kinds.flatMap((kind) =>
     state.get(kind.kind)!.flatMap(({ name, item }) => {
@@ -73,24 +69,15 @@ const deletionFaults = (kinds: readonly Kind[], state: State, after: After): Fau
   );
 
 /** The faults between things: names that do not exist, deletions of what is used, rules that need other things. */
-export const faultsBetween = (
-  kinds: readonly Kind[],
-  entries: readonly Entry[],
-  state: State,
-  after: After,
-): Fault[] => {
+export const faultsBetween = (kinds: readonly Kind[], entries: readonly Entry[], state: State): Fault[] => {
+  const after = new After(entries, state);
   const between = [
     ...entries.flatMap((entry) => referenceFaults(entry, after)),
     ...deletionFaults(kinds, state, after),
   ];
+  const { settings } = after;
   const checks = entries.flatMap(({ kind, item, path, action }) =>
-    item && action !== 'unchanged' ? at(path, kind.check?.(item, after) ?? []) : [],
+    item && action !== 'unchanged' ? at(path, kind.check?.(item, settings) ?? []) : [],
   );
-  const seen = new Set<string>();
-  return [...between, ...checks].filter(({ path, message }) => {
-    const key = `${path} ${message}`;
-    if (seen.has(key)) return false;
-    seen.add(key);
-    return true;
-  });
+  return [...between, ...checks];
 };

@@ -3,7 +3,7 @@ import { jsonValue, optional, type Route, route, text } from '../http/index.ts';
 import { isObject } from '../lib/objects.ts';
 import { scopes } from '../lib/principal.ts';
 import { toYaml } from './document.ts';
-import { kindNames } from './kinds/kind.ts';
+import { kindNames } from './kind.ts';
 import type { WorkspaceRules } from './workspace.ts';
 
 const document = jsonValue.describe(

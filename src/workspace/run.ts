@@ -3,13 +3,12 @@ import { sql, type Tx } from '../database/index.ts';
 import { ApiError, type Fault } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
 import type { Entry } from './entries.ts';
-import { type KindName, type Run, Unavailable } from './kinds/kind.ts';
-import { faultsOf } from './kinds/read.ts';
+import { at, faultsOf } from './faults.ts';
+import { type KindName, type Run, Unavailable } from './kind.ts';
 import type { Plan } from './plan.ts';
-import { at } from './read.ts';
 import type { State } from './state.ts';
 
-/** What has been done, and what is left to do after the transaction. */
+/** The faults, and the work that is left after the transaction. */
 export interface Outcome {
   faults: Fault[];
   afterwards: ReadonlyMap<string, () => unknown>;
@@ -19,8 +18,8 @@ export interface Outcome {
 const reason = 'workspace.apply';
 
 /**
- * What is deleted before anything is made: names and prefixes become free. The rest goes last, when nothing refers to it any
- * more.
+ * Kinds that are deleted before anything is made: names and prefixes become free. The rest goes last, when nothing refers
+ * to it any more.
  */
 const deletedFirst: readonly KindName[] = ['tool_server', 'agent', 'schedule', 'integration'];
 const deletedLast: readonly KindName[] = ['semantic_data_model', 'data_connection', 'llm_configuration'];
@@ -45,7 +44,7 @@ const written: readonly KindName[] = [
 export const runPlan = async (
   tx: Tx,
   actor: Actor,
-  { entries, after, faults: known }: Plan,
+  { entries, faults: known }: Plan,
   state: State,
   roleMappings: RoleMappingRules,
 ): Promise<Outcome> => {
@@ -59,16 +58,12 @@ export const runPlan = async (
   const runOf = (entry: Entry): Run => ({
     tx,
     actor,
-    outlook: after,
     idOf: (kind, name) => {
       const id = ids.get(key(kind, name));
       if (id === undefined) throw new Unavailable(name);
       return id;
     },
-    leaving: (kind) =>
-      entries.filter((one) => one.kind.kind === kind && one.action === 'delete' && deletedLast.includes(kind))
-        .length,
-    isDeleted: (kind, name) => after.isDeleted(kind, name),
+    leaving: () => entries.filter((one) => one.kind === entry.kind && one.action === 'delete').length,
     atEnd: (check) => void ends.push({ entry, check }),
     afterwards: (name, fn) => void afterwards.set(name, fn),
   });
@@ -82,7 +77,7 @@ export const runPlan = async (
     } catch (error) {
       if (!(error instanceof ApiError) && !(error instanceof Unavailable)) throw error;
       await sql`rollback to savepoint workspace_change`.execute(tx);
-      if (error instanceof ApiError) faults.push(...at(path, faultsOf(error, '')));
+      if (error instanceof ApiError) faults.push(...at(path, faultsOf(error)));
     }
   };
 
@@ -135,7 +130,7 @@ export const runPlan = async (
   for (const kind of written) {
     for (const entry of of(kind, 'create', 'update')) await attempt(entry.path, () => write(entry));
   }
-  // What has faults is not written, so what it no longer needs would seem to be used.
+  // A thing with faults is not written, so things that it no longer needs would seem to be used.
   if (known.length + faults.length === 0) {
     for (const kind of deletedLast) await remove(kind);
     for (const { entry, check } of ends) await attempt(entry.path, check);

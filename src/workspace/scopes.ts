@@ -3,10 +3,9 @@ import { ApiError } from '../lib/errors.ts';
 import { type Principal, type Scope, scopesAllow } from '../lib/principal.ts';
 import { type SettingName, settingScopes } from '../settings/index.ts';
 import type { Entry } from './entries.ts';
-import type { KindName } from './kinds/kind.ts';
+import type { KindName } from './kind.ts';
 import type { Plan } from './plan.ts';
 
-/** The scope that the operations of the API have that change things of a kind. */
 const scopeOfKind: Readonly<Record<KindName, Scope>> = {
   settings: 'settings',
   branding: 'settings',
@@ -22,13 +21,12 @@ const scopeOfKind: Readonly<Record<KindName, Scope>> = {
   document_intelligence: 'data',
 };
 
-/** What a key lacks to change things of a kind. `scope` null: no scope is enough, because people get roles by it. */
+/** A scope that a key lacks to change things of a kind. Null: no scope is enough, because people get roles by it. */
 export interface MissingScope {
   kind: KindName;
   scope: Scope | null;
 }
 
-/** Whether the change gives roles to people. */
 const givesRoles = ({ kind, changed, item }: Entry): boolean =>
   kind.kind === 'role_mapping' ||
   (kind.kind === 'settings' && changed.has('DEFAULT_ROLE') && item?.DEFAULT_ROLE !== 'none');
@@ -41,7 +39,6 @@ const neededBy = (entry: Entry): (Scope | null)[] => [
   ...(givesRoles(entry) ? [null] : []),
 ];
 
-/** Returns what the key of the principal lacks to make the changes of the plan. */
 export const missingScopes = ({ entries }: Plan, principal: Principal): MissingScope[] => {
   const missing = entries
     .filter(({ action, cascades }) => action !== 'unchanged' && !cascades)

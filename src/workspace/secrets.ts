@@ -10,15 +10,13 @@ const nameRule = /^[A-Za-z0-9_]{1,200}$/;
 const escaped = /\$(\$+\{secret:)/g;
 const marks = /\$+\{secret:/g;
 
-/** How text that merely looks like a reference is written. */
+/** Escapes text that merely looks like a reference. */
 export const escapeText = (text: string): string => text.replaceAll(marks, (mark) => `$${mark}`);
 
-/** The text that `escapeText` wrote. */
 export const unescapeText = (text: string): string => text.replaceAll(escaped, '$1');
 
 const withoutEscaped = (text: string): string => text.replaceAll(/\$\$+\{secret:/g, '');
 
-/** Whether the text refers to a secret. */
 export const hasReference = (text: string): boolean => reference.test(withoutEscaped(text));
 
 /** The names that a text refers to, and whether each can be a name. */
@@ -67,18 +65,23 @@ export class SecretNames {
   }
 }
 
-/** Whether `path` is that of a secret, by the patterns of its kind. */
-export const isSecret = (patterns: Readonly<Record<string, string>>, path: Path): boolean =>
-  Object.keys(patterns).some((pattern) => matchesPattern(pattern, path));
+export const isSecret = (patterns: readonly string[], path: Path): boolean =>
+  patterns.some((pattern) => matchesPattern(pattern, path));
 
-/** What stands for a secret that is not known yet, so that the rest can be checked. */
-export const placeholderFor = (patterns: Readonly<Record<string, string>>, path: Path): string =>
-  Object.entries(patterns).find(([pattern]) => matchesPattern(pattern, path))![1];
+/** Secrets that only a text of a special form passes for. */
+const placeholders = new Map<unknown, string>([
+  ['secret', `whsec_${Buffer.alloc(32).toString('base64')}`],
+  ['client_key', '-----BEGIN PRIVATE KEY-----'],
+]);
+
+/** Stands for a secret that is not known yet, so that the rest can be checked. */
+export const placeholderFor = (path: Path): string =>
+  placeholders.get(path.at(-1)) ?? 'a-secret-that-is-not-known-yet';
 
 /** `value` with what `change` returns in place of each secret. */
 export const mapSecrets = (
   value: unknown,
-  patterns: Readonly<Record<string, string>>,
+  patterns: readonly string[],
   change: (secret: string, path: Path) => unknown,
   path: Path = [],
 ): unknown => {

@@ -1,8 +1,8 @@
 import type { Executor } from '../database/index.ts';
 import { type Fault, unprocessable } from '../lib/errors.ts';
-import type { Found, Kind, KindName } from './kinds/kind.ts';
+import type { Found, Kind, KindName } from './kind.ts';
 
-/** What the workspace has, kind by kind, with secrets in clear: it never leaves this process. */
+/** All things of the workspace by kind, with secrets in clear: it never leaves this process. */
 export type State = ReadonlyMap<KindName, readonly Found[]>;
 
 /** Reads the workspace. `kinds` are in an order in which each refers only to those before it. */
@@ -15,7 +15,8 @@ export const readState = async (executor: Executor, kinds: readonly Kind[]): Pro
   return state;
 };
 
-export const keyOf = (kind: Kind, item: Found['item']): string => kind.keyOf?.(item) ?? kind.nameOf(item);
+export const keyOf = ({ namedBy = ['name'] }: Kind, item: Found['item']): string =>
+  JSON.stringify(namedBy.map((field) => item[field]));
 
 /** Faults of names that several things of a kind have: a document could not tell them apart. */
 export const ambiguities = (kind: Kind, found: readonly Found[]): Fault[] =>
@@ -26,7 +27,6 @@ export const ambiguities = (kind: Kind, found: readonly Found[]): Fault[] =>
       message: `the workspace has ${same.length} of the kind ${kind.kind} with the name "${same[0]!.name}"; rename all but one`,
     }));
 
-/** Throws 422 that names what the workspace has several of under one name. */
 export const requireUnique = (kinds: readonly Kind[], state: State): void => {
   const faults = kinds.flatMap((kind) => ambiguities(kind, state.get(kind.kind)!));
   if (faults.length > 0) throw unprocessable(faults);

@@ -4,7 +4,7 @@ import { isObject } from '../lib/objects.ts';
 import { showPath } from '../lib/text.ts';
 import type { Path } from './paths.ts';
 
-/** What is read of a zod schema (https://zod.dev/packages/core): requests ignore unknown keys, documents refuse them. */
+/** The used part of a zod schema (https://zod.dev/packages/core): requests ignore unknown keys, documents refuse them. */
 interface Definition {
   type: string;
   shape?: Record<string, z.ZodType>;
@@ -35,7 +35,6 @@ const branchOf = ({ options = [], discriminator }: Definition, value: Record<str
     return values?.includes(given) || (given === undefined && field?.safeParse(undefined).success);
   });
 
-/** The faults of keys in `value` that `schema` does not know, at every depth. */
 export const unknownKeys = (schema: z.ZodType, value: unknown, path: Path = []): Fault[] => {
   const inner = innermost(schema);
   const definition = definitionOf(inner);

@@ -10,8 +10,8 @@ import { mostFaults } from '../lib/text.ts';
 import { readDocument, type WorkspaceDocument } from './document.ts';
 import type { Entry } from './entries.ts';
 import { exportDocument } from './export.ts';
-import type { Item, Kind } from './kinds/kind.ts';
-import { faultsOf } from './kinds/read.ts';
+import { at, faultsOf } from './faults.ts';
+import type { Kind } from './kind.ts';
 import {
   type Change,
   fingerprintOf,
@@ -21,20 +21,14 @@ import {
   secretsNeeded,
   shownChanges,
 } from './plan.ts';
-import { at } from './read.ts';
 import { type Outcome, runPlan } from './run.ts';
 import { checkScopes, type MissingScope, missingScopes } from './scopes.ts';
 import { readState, requireUnique } from './state.ts';
 
-/** A kind, some of whose items are tried before the transaction, because that may speak to another system. */
-interface VerifiedKind extends Kind {
-  verify?(item: Item): Promise<void>;
-}
-
 export interface WorkspaceParts {
   db: Database;
   /** In an order in which each refers only to those before it. */
-  kinds: readonly VerifiedKind[];
+  kinds: readonly Kind[];
   roleMappings: RoleMappingRules;
 }
 
@@ -45,7 +39,6 @@ export interface ShownPlan {
   missing_scopes: MissingScope[];
 }
 
-/** What a client sends. */
 export interface Request {
   document: unknown;
   prune: boolean;
@@ -53,12 +46,10 @@ export interface Request {
   fingerprint?: string | undefined;
 }
 
-/** How many connections are tried at the same time. */
 const verifiedAtOnce = 8;
-/** How often an application begins again because others changed the workspace while connections were tried. */
+/** Attempts of an application, when others change the workspace while connections are tried. */
 const mostAttempts = 3;
 
-/** Rolls a transaction back and hands over what was found in it. */
 class RolledBack extends Error {
   readonly outcome: Outcome;
   constructor(outcome: Outcome) {
@@ -67,7 +58,7 @@ class RolledBack extends Error {
   }
 }
 
-/** What was verified is out of date. */
+/** Items changed after they were verified. */
 class OutOfDate extends Error {}
 
 const noSecrets = new Map<string, string>();
@@ -107,10 +98,10 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
     return { state, plan, fingerprint: fingerprintOf(secretless) };
   };
 
-  /** What is new or other of the things that are verified: `key` tells two of them apart. */
-  const toVerify = (plan: Plan): { entry: Entry; verify: () => Promise<void>; key: string }[] =>
+  /** The new and changed things that are verified; `key` identifies each. */
+  const toVerify = (plan: Plan): { entry: Entry; verify: () => Promise<unknown>; key: string }[] =>
     plan.entries.flatMap((entry) => {
-      const { verify } = entry.kind as VerifiedKind;
+      const { verify } = entry.kind;
       const { item, changed, action } = entry;
       const isOther = action === 'create' || changed.has('configuration') || changed.has('settings');
       if (!verify || !item || !isOther) return [];
@@ -124,7 +115,7 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
       await Promise.all(
         all.slice(i, i + verifiedAtOnce).map(async ({ entry, verify }) => {
           await verify().catch((error: unknown) => {
-            faults.push(...at(entry.path, faultsOf(error, '')));
+            faults.push(...at(entry.path, faultsOf(error)));
           });
         }),
       );
@@ -151,7 +142,7 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
       }),
 
     /**
-     * What applying the document would do. It is tried in a transaction that is rolled back, so that every rule of the API
+     * Plans an application. It is tried in a transaction that is rolled back, so that every rule of the API
      * counts. Throws 422 with every fault.
      */
     plan: async (actor: Actor, request: Request): Promise<ShownPlan> => {
@@ -162,7 +153,7 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
           await advisoryLock(tx, 'workspace');
           const { state, plan, fingerprint } = await planIn(tx, question);
           shown = shownPlan(plan, fingerprint, actor.principal);
-          // What the key lacks is said in the plan, so what comes after it is tried as well.
+          // The plan names the scopes that the key lacks, so everything after that is tried as well.
           const trying = { ...actor, principal: { ...actor.principal, scopes: null } };
           const { faults: refused, afterwards } = await runPlan(tx, trying, plan, state, roleMappings);
           throw new RolledBack({ faults: [...plan.faults, ...refused], afterwards });

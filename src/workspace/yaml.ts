@@ -7,7 +7,7 @@ import { isObject } from '../lib/objects.ts';
 /** As deep as the body of a request may be. */
 export const mostNesting = 200;
 
-/** What a text holds, or why it cannot be read. */
+/** The value of a text, or the reason that it cannot be read. */
 export type Parsed = { value: unknown } | { fault: string };
 
 class YamlFault extends Error {}

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { newAgent, newSchedule, ok } from '../contract/fixture.ts';
 import { describeInBrowser, detail } from './fixture.ts';
+import { makePages } from './pages.ts';
 
 /** A chunk or file in Vite's manifest; `imports` and `dynamicImports` are keys of others. */
 interface ManifestEntry {
@@ -76,11 +76,7 @@ test('no script or style is inline, nothing is loaded from elsewhere, and the pa
 
 describeInBrowser('the requests of a complete page', (at) => {
   detail('are two for the Overview and at most three for any other', { timeout: 240_000 }, async () => {
-    const agent = await newAgent(at(), { name: 'Reporter' });
-    const schedule = await newSchedule(at(), agent.id);
-    const item = await ok(at().api.post('/work-items', { agent_id: agent.id }));
-    const talker = await newAgent(at(), { name: 'Talker', mode: 'conversational' });
-    const conversation = await ok(at().api.post(`/agents/${talker.id}/conversations`, {}));
+    const pages = await makePages(at());
     const context = (await at().open('/')).context();
     const requestsOf = async (path: string): Promise<string[]> => {
       const page = await context.newPage();
@@ -97,31 +93,17 @@ describeInBrowser('the requests of a complete page', (at) => {
       return asked;
     };
     expect(await requestsOf('/')).toHaveLength(2);
-    // Those that show most.
-    const paths = [
-      ...[
-        `/work-items/${item.id}`,
-        '/work-items/new',
-        '/schedules?view=timeline',
-        '/schedules?view=calendar',
-      ],
-      ...[
-        '/schedules/new',
-        `/agents/${agent.id}/schedules/${schedule.id}`,
-        `/agents/${agent.id}?tab=schedules`,
-      ],
-      ...[`/agents/${agent.id}?tab=instructions`, `/agents/${agent.id}?tab=tools`],
-      `/agents/${talker.id}/conversations/${conversation.id}?tab=files`,
-      ...['/settings', '/audit'],
-      // What is asked for early is what the page asks for.
-      ...['/schedules?sort=name&state=paused', '/work-items?status=ERROR&q=x'],
-    ];
-    // What is asked for early and not used would make two. One after the other: a page that waits for others asks again.
+    // What is asked for early is what the page asks for: else a list would make two requests.
     const lists = [
       ...['/review', '/agents', '/integrations', '/llm-configurations', '/tool-servers', '/data-connections'],
       ...['/extractions', '/api-keys', '/users', '/branding', '/status', '/agents?mode=worker'],
     ];
+    // One after the other: a page that waits for others asks again.
     for (const path of lists) expect(await requestsOf(path), path).toHaveLength(1);
+    const paths = [
+      ...pages.filter((path) => !lists.includes(path)),
+      ...['/schedules?sort=name&state=paused', '/work-items?status=ERROR&q=x'],
+    ];
     for (let i = 0; i < paths.length; i += 6) {
       await Promise.all(
         paths.slice(i, i + 6).map(async (path) => {

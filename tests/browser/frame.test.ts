@@ -3,6 +3,7 @@ import { newAgent, newKey, ok } from '../contract/fixture.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
 import { describeInBrowser, detail, visit } from './fixture.ts';
+import { makePages } from './pages.ts';
 
 /** Runs in the page: the controls in view whose middle belongs to something else. */
 const coveredControls = `[...document.querySelectorAll('a[href], button, input')]
@@ -145,37 +146,8 @@ describeInBrowser('the frame of the application', (at) => {
   });
 
   detail('asks for nothing that a builder or a member may not have, on any page', async () => {
-    const paths = [
-      '/',
-      '/review',
-      '/work-items',
-      '/work-items/new',
-      '/schedules',
-      '/schedules/new',
-      '/agents',
-    ];
-    const others = [
-      'tool-servers',
-      'data-connections',
-      'semantic-data-models',
-      'extractions',
-      'integrations',
-    ];
-    const admin = ['users', 'role-mappings', 'settings', 'branding', 'audit', 'status', 'api-keys'];
-    for (const path of [
-      'agents/new',
-      'llm-configurations',
-      'llm-configurations/new',
-      'document-intelligence',
-    ]) {
-      paths.push(`/${path}`);
-    }
-    for (const path of others) paths.push(`/${path}`, `/${path}/new`);
-    for (const path of admin) paths.push(`/${path}`);
-    const { id } = await newAgent(at());
-    for (const tab of ['overview', 'schedules', 'work-items', 'instructions', 'tools', 'connect']) {
-      paths.push(`/agents/${id}?tab=${tab}`);
-    }
+    // A conversation is only there for the person who began it.
+    const paths = (await makePages(at())).filter((path) => !path.includes('/conversations/'));
     for (const as of ['builder', 'member'] as const) {
       // A refused request is a fault, and fails the test.
       const page = await at().open('/', { as });

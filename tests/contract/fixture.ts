@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import type { Database, sql } from '../../src/database/index.ts';
+import { type Database, sql } from '../../src/database/index.ts';
 import { createMigrated } from '../harness/database.ts';
 import type { Client, ClientResponse, RequestOptions } from '../harness/http.ts';
 import { databases, startTestPlatform, type TestPlatform } from '../harness/platform.ts';
@@ -133,6 +133,8 @@ export interface Fixture {
   api: Client;
   app: Client;
   contract: Contract;
+  /** Runs one statement, for what no endpoint can do. */
+  sql(strings: TemplateStringsArray, ...values: unknown[]): Promise<Json[]>;
   as(key: string | undefined, base?: (typeof bases)[number]): Client;
 }
 
@@ -151,6 +153,8 @@ export const startFixture = async (
     contract: contracts.get('/api/v2')!,
     api: contracts.get('/api/v2')!.client(test.api),
     app: contracts.get('/app/api')!.client(test.app),
+    sql: async (strings, ...values) =>
+      (await test.platform.db.run((reader) => sql(strings, ...values).execute(reader))).rows,
     as,
   };
 };
@@ -227,6 +231,15 @@ export const onEachDatabase = (tests: DatabaseTests, env: Record<string, string>
  */
 export const onPostgres = (tests: DatabaseTests, env: Record<string, string> = {}): void =>
   onEachOf(usualDatabases, tests, env);
+
+/** A named block of `onPostgres`. */
+export const describeOnPostgres = (
+  name: string,
+  tests: DatabaseTests,
+  env: Record<string, string> = {},
+): void => {
+  describe(name, () => onPostgres(tests, env));
+};
 
 const codes: Record<number, string> = {
   400: 'bad_request',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { bedrockKeys } from '../harness/providers/bedrock.ts';
 import { protocols, type Reply, startProvider } from '../harness/providers/index.ts';
-import { expectError, type Fixture, faults, newAgent, newKey, ok, onPostgres, query } from './fixture.ts';
+import { expectError, type Fixture, faults, newAgent, newKey, ok, onPostgres } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -297,7 +297,7 @@ onPostgres((at) => {
       await using provider = await startProvider(protocol, (_request, n) => (n % 3 === 1 ? called : said));
       let hours = 3;
       const isSetUp = async () => (await ok(at().app.get(`/overview?hours=${++hours}`))).setup.real_model;
-      await query(at(), sql`update llm_configurations set test_passed_at = null`);
+      await at().sql`update llm_configurations set test_passed_at = null`;
       const { kind, model, settings } = protocol;
       const { id } = await ok(
         at().api.post(path, { kind, name: 'Real', model, base_url: provider.url, ...settings }),

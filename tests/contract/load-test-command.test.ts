@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { clearOfNext, until } from '../harness/wait.ts';
 import { runCommand } from './command-fixture.ts';
-import { ok, query, withPlatform } from './fixture.ts';
+import { ok, withPlatform } from './fixture.ts';
 
 describe('agent-platform load-test', () =>
   withPlatform('postgres', (at) => {
@@ -24,12 +23,10 @@ describe('agent-platform load-test', () =>
       const running = run('--seconds', '2', '--schedules', '2', '--work-items', '5', '--reads', '10');
       // A minute rarely begins within two seconds: the schedules are made due.
       await until(async () => {
-        await query(
-          at(),
-          sql`update schedules set next_run_at = date_trunc('minute', platform_now()) where last_run_at is null`,
-        );
-        await query(at(), sql`select pg_notify('schedules', '')`);
-        return (await query(at(), sql`select 1 from schedules where last_run_at is not null`)).length === 2;
+        await at()
+          .sql`update schedules set next_run_at = date_trunc('minute', platform_now()) where last_run_at is null`;
+        await at().sql`select pg_notify('schedules', '')`;
+        return (await at().sql`select 1 from schedules where last_run_at is not null`).length === 2;
       }, 30_000);
       const { status, out, err } = await running;
       expect(err).toBe('');

@@ -147,9 +147,7 @@ onPostgres((at) => {
     const make = (sql: string, options?: { signal: AbortSignal }) =>
       at().api.post(`${path}/data-frames`, { name: 'x', source: its.sourceOf({ sql }) }, options);
     // The 2,900th row fails: batches have been taken by then.
-    expectError(await make('select amount from broken'), 422, /./, {
-      reason: 'query_failed',
-    });
+    expectError(await make('select amount from broken'), 422, /./, { reason: 'query_failed' });
     const locker = new pg.Client({ connectionString: foreign.url });
     await locker.connect();
     try {

@@ -233,7 +233,7 @@ describe('firing', () => {
         const { cron_expression, last } = hourly();
         const { path, id } = await backdated(at(), last, { cron_expression });
         await fire();
-        await query(at(), sql`update schedules set next_run_at = ${iso(last)} where id = ${id}`);
+        await at().sql`update schedules set next_run_at = ${iso(last)} where id = ${id}`;
         await fire();
         expect((await items(id)).length).toBe(1);
         expect((await occurrences(path)).length).toBe(1);
@@ -245,11 +245,9 @@ describe('firing', () => {
         const { path, id } = await backdated(at(), last, { cron_expression });
         await fire();
         // As after the clock went back two hours: what has fired lies ahead.
-        await query(
-          at(),
-          sql`update schedules set last_occurrence = ${iso(last + 2 * hour)}, next_run_at = ${iso(last + 3 * hour)}
-            where id = ${id}`,
-        );
+        await at()
+          .sql`update schedules set last_occurrence = ${iso(last + 2 * hour)}, next_run_at = ${iso(last + 3 * hour)}
+            where id = ${id}`;
         expect((await ok(at().api.put(path, { cron_expression }))).next_run_at).toBe(iso(last + 3 * hour));
       });
 
@@ -257,7 +255,7 @@ describe('firing', () => {
         const { cron_expression, last } = hourly();
         const broken = await backdated(at(), last - hour, { cron_expression });
         const good = await backdated(at(), last, { cron_expression });
-        await query(at(), sql`update schedules set timezone = 'Nowhere/Land' where id = ${broken.id}`);
+        await at().sql`update schedules set timezone = 'Nowhere/Land' where id = ${broken.id}`;
         await fire();
         expect((await items(good.id)).length).toBe(1);
         expect(await items(broken.id)).toEqual([]);
@@ -282,11 +280,8 @@ describe('firing', () => {
           await backdated(at(), wrong, { cron_expression }),
         ];
         const due = await backdated(at(), last - 7 * minute, { cron_expression });
-        await query(
-          at(),
-          sql`update schedules set zone_rules = '2001a' where id in (${older.id}, ${due.id})`,
-        );
-        await query(at(), sql`update schedules set zone_rules = '2999a' where id = ${newer.id}`);
+        await at().sql`update schedules set zone_rules = '2001a' where id in (${older.id}, ${due.id})`;
+        await at().sql`update schedules set zone_rules = '2999a' where id = ${newer.id}`;
         await recomputeOlderRules(at().db);
         expect((await read(older.path)).next_run_at).toBe(iso(last + hour));
         expect((await read(newer.path)).next_run_at).toBe(iso(wrong));
@@ -320,17 +315,13 @@ describe('firing', () => {
       test('2,500 schedules due at once each fire once', async () => {
         const { cron_expression, last } = hourly();
         const { id, agent } = await backdated(at(), last, { cron_expression });
-        await query(
-          at(),
-          sql`insert into schedules (id, agent_id, cron_expression, timezone, message, next_run_at, zone_rules)
+        await at()
+          .sql`insert into schedules (id, agent_id, cron_expression, timezone, message, next_run_at, zone_rules)
             select gen_random_uuid(), agent_id, cron_expression, timezone, n::text, next_run_at, zone_rules
-            from schedules, generate_series(1, 2499) n where id = ${id}`,
-        );
+            from schedules, generate_series(1, 2499) n where id = ${id}`;
         await Promise.all([fire(), fire()]);
-        const rows = await query(
-          at(),
-          sql`select count(*)::int as made, count(distinct schedule_id)::int as schedules from work_items where agent_id = ${agent}`,
-        );
+        const rows = await at()
+          .sql`select count(*)::int as made, count(distinct schedule_id)::int as schedules from work_items where agent_id = ${agent}`;
         expect(rows).toEqual([{ made: 2_500, schedules: 2_500 }]);
         await ok(at().api.delete(`/agents/${agent}`), 204);
       });
@@ -347,8 +338,8 @@ describe('the running platform', () =>
       for (let tries = 0; tries < 3 && late >= 1_000; tries++) {
         const { path, id } = await backdated(at(), Date.now() + 24 * hour, { cron_expression: '* * * * *' });
         const due = Date.now() + 700;
-        await query(at(), sql`update schedules set next_run_at = ${iso(due)} where id = ${id}`);
-        await query(at(), sql`select pg_notify('schedules', ${String(due)})`);
+        await at().sql`update schedules set next_run_at = ${iso(due)} where id = ${id}`;
+        await at().sql`select pg_notify('schedules', ${String(due)})`;
         const row = await until(
           async () => (await ok(at().app.get(`${path}/occurrences`))).data.at(-1),
           30_000,

@@ -43,13 +43,10 @@ describe('overlap of a schedule', () => {
           cancel_requested_at: string | null;
         }[];
       const force = (id: string, status: string) =>
-        query(
-          at(),
-          sql`update work_items set status = ${status},
+        at().sql`update work_items set status = ${status},
             finished_at = case when ${status} in ('COMPLETED', 'ERROR', 'CANCELLED') then platform_now() end,
             lease_expires_at = case when ${status} = 'EXECUTING' then platform_now() + interval '1 hour' end
-            where id = ${id}`,
-        );
+            where id = ${id}`;
 
       test('is queue by default, is read as it was written, and PUT without it resets it', async () => {
         const { path } = await made({});

@@ -1,8 +1,7 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { adminKey } from '../harness/process.ts';
-import { expectError, newKey, ok, onPostgres, query, withPlatform } from './fixture.ts';
+import { expectError, newKey, ok, onPostgres, withPlatform } from './fixture.ts';
 import { cookieOf, signIn } from './sessions-fixture.ts';
 
 /** Sends headers as they are; a list is sent as several lines. */
@@ -73,7 +72,7 @@ describe('the cookie of a session', () => {
         const { port } = platform.platform;
         const { cookie } = await signIn(at(), adminKey);
         const before = await crossSiteRequests(platform.origin);
-        const audits = async () => (await query(at(), sql`select count(*)::int as n from audits`))[0].n;
+        const audits = async () => (await at().sql`select count(*)::int as n from audits`)[0].n;
         const entries = await audits();
         let refused = 0;
         for (const [site, siteValue] of Object.entries(sites)) {
@@ -195,7 +194,7 @@ describe('the cookie of a session', () => {
         expectError(await app.post('/sessions', {}, { headers }), 403, /another site/);
         expectError(await app.post('/sessions', { api_key: 5 }, { headers }), 403, /another site/);
         expect(await crossSiteRequests(at().test.origin)).toBe(before + foreign.length + 2);
-        const entries = await query(at(), sql`select 1 from audits where action = 'createSession'`);
+        const entries = await at().sql`select 1 from audits where action = 'createSession'`;
         expect(entries).toEqual([]);
       });
     },

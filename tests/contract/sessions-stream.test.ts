@@ -67,12 +67,10 @@ describe('an open stream', () =>
     ];
 
     test('is cut off within seconds when its session ends, however it ends', async () => {
-      await query(
-        at(),
-        sql`insert into audits (id, principal_kind, principal_id, principal_name, action, target_type, outcome, details, position, hash)
+      await at()
+        .sql`insert into audits (id, principal_kind, principal_id, principal_name, action, target_type, outcome, details, position, hash)
           select gen_random_uuid(), 'system', 'x', 'x', 'x.y', 'x', 'done', jsonb_build_object('x', repeat('x', 8000)), n, 'x'
-          from generate_series(1000000, 1005000) n`,
-      );
+          from generate_series(1000000, 1005000) n`;
       // A person who stays an admin, so that the other may lose the role.
       await newPerson(at(), 'admin', 'Bob');
       const { cookie } = await signIn(at(), adminKey);

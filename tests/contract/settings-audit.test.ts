@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { until } from '../harness/wait.ts';
 import {
   expectError,
@@ -8,10 +7,8 @@ import {
   newSchedule,
   ok,
   onPostgres,
-  query,
   setSettings,
   time,
-  unknownId,
   uuid,
 } from './fixture.ts';
 
@@ -119,13 +116,7 @@ onPostgres((at) => {
         target_id: 'MAX_SCHEDULES_PER_AGENT',
         outcome: 'done',
         details: { before: 20, after: 30 },
-        context: {
-          ip: '127.0.0.1',
-          user_agent: 'node',
-          via: 'key',
-          key_id: 'bootstrap',
-          session_id: null,
-        },
+        context: { ip: '127.0.0.1', user_agent: 'node', via: 'key', key_id: 'bootstrap', session_id: null },
         request_id: 'settings-1',
         position: rows[0].position,
         hash: rows[0].hash,
@@ -157,33 +148,14 @@ onPostgres((at) => {
     ]);
   });
 
-  test('filters, limit with offset, and next page through the same list, newest first', async () => {
+  test('an offset counts from the newest, and goes with no next', async () => {
     for (let n = 0; n < 7; n++) await newAgent(at());
-    const all = await audits('action=agent.create');
-    const ids = all.map((row: { id: string }) => row.id);
-    expect(ids).toEqual([...ids].sort().reverse());
-    const walk: string[] = [];
-    for (let next = ''; ; ) {
-      const page = await ok(at().api.get(`/audits?action=agent.create&limit=3${next && `&next=${next}`}`));
-      walk.push(...page.data.map((row: { id: string }) => row.id));
-      expect(page.has_more).toBe(page.next !== '');
-      next = page.next;
-      if (next === '') break;
-      // Stable under inserts.
-      await newAgent(at());
-    }
-    expect(walk).toEqual(ids);
-    const some = await ok(at().api.get('/audits?action=agent.create&limit=2&offset=3'));
-    // The chain may reach a row between the two requests and add its position and hash.
-    const unchained = ({ position: _position, hash: _hash, ...row }: Record<string, unknown>) => row;
-    expect((await audits('action=agent.create')).slice(3, 5).map(unchained)).toEqual(
-      some.data.map(unchained),
-    );
+    const ids = (rows: { id: string }[]) => rows.map(({ id }) => id);
+    const some = await audits('action=agent.create&offset=3');
+    expect(ids(some)).toEqual(ids(await audits('action=agent.create')).slice(3));
     const { next } = await ok(at().api.get('/audits?limit=1'));
     expectError(await at().api.get(`/audits?next=${next}&offset=1`), 422, /offset/);
-    expect((await ok(at().api.get('/audits?offset=1000000'))).data).toEqual([]);
-    expect(await audits(`principal_id=nobody`)).toEqual([]);
-    expect(await audits(`target_id=${unknownId}`)).toEqual([]);
+    expect(await audits('offset=1000000')).toEqual([]);
   });
 
   test('the chain covers a row within a second, and verification names the first row that was changed afterwards', async () => {
@@ -196,16 +168,14 @@ onPostgres((at) => {
     expect(good).toMatchObject({ ok: true, broken_at: null });
     expect(good.checked).toBeGreaterThanOrEqual(done.length);
     expect(good.last_hash).toMatch(/^[0-9a-f]{64}$/);
-    await expect(query(at(), sql`update audits set action = 'x' where position = 2`)).rejects.toThrow(
-      'append-only',
-    );
-    await expect(query(at(), sql`delete from audits where position = 2`)).rejects.toThrow('append-only');
-    await query(at(), sql`alter table audits disable trigger audits_append_only`);
-    const [{ principal_name }] = await query(at(), sql`select principal_name from audits where position = 2`);
-    await query(at(), sql`update audits set principal_name = 'someone else' where position = 2`);
+    await expect(at().sql`update audits set action = 'x' where position = 2`).rejects.toThrow('append-only');
+    await expect(at().sql`delete from audits where position = 2`).rejects.toThrow('append-only');
+    await at().sql`alter table audits disable trigger audits_append_only`;
+    const [{ principal_name }] = await at().sql`select principal_name from audits where position = 2`;
+    await at().sql`update audits set principal_name = 'someone else' where position = 2`;
     expect(await ok(at().api.get('/audits/verify'))).toMatchObject({ ok: false, broken_at: 2, checked: 1 });
-    await query(at(), sql`update audits set principal_name = ${principal_name} where position = 2`);
-    await query(at(), sql`alter table audits enable trigger audits_append_only`);
+    await at().sql`update audits set principal_name = ${principal_name} where position = 2`;
+    await at().sql`alter table audits enable trigger audits_append_only`;
     expect(await ok(at().api.get('/audits/verify'))).toMatchObject({ ok: true });
   });
 });

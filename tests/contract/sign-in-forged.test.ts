@@ -51,6 +51,9 @@ const expectReason = (page: Page, status: number, reason: string, message?: RegE
   expect(page.headers.getSetCookie()).toEqual([expect.stringMatching(/^ap_sign_in_[\w-]{8}=; Max-Age=0;/)]);
 };
 
+const signed = (sign: NonNullable<ForgingProvider['script']['sign']>) => () => {
+  idp.script.sign = sign;
+};
 const forged = (change: (claims: Claims) => Claims) => () => {
   idp.script.claims = (claims) => change({ ...claims, team: 'ops' });
 };
@@ -66,76 +69,52 @@ describe('an ID token is refused', () => {
   const cases: [string, () => void, reason?: string][] = [
     [
       'without a signature',
-      () => {
-        idp.script.sign = (claims) => {
-          const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-          return `${part({ alg: 'none' })}.${part(claims)}.`;
-        };
-      },
+      signed((claims) => {
+        const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+        return `${part({ alg: 'none' })}.${part(claims)}.`;
+      }),
     ],
-    [
-      'with a signature of another key',
-      () => {
-        idp.script.sign = (claims) => idp.sign(claims, {}, idp.otherKey.privateKey);
-      },
-    ],
+    ['with a signature of another key', signed((claims) => idp.sign(claims, {}, idp.otherKey.privateKey))],
     [
       'with a key that the provider does not publish',
-      () => {
-        idp.script.sign = (claims) => idp.sign(claims, { kid: 'key-2' }, idp.otherKey.privateKey);
-      },
+      signed((claims) => idp.sign(claims, { kid: 'key-2' }, idp.otherKey.privateKey)),
     ],
     [
       'with a key that its own header brings',
-      () => {
-        idp.script.sign = (claims) =>
-          idp.sign(
-            claims,
-            { kid: 'x', jwk: idp.otherKey.publicKey, jku: `${idp.issuer}/evil` },
-            idp.otherKey.privateKey,
-          );
-      },
+      signed((claims) =>
+        idp.sign(
+          claims,
+          { kid: 'x', jwk: idp.otherKey.publicKey, jku: `${idp.issuer}/evil` },
+          idp.otherKey.privateKey,
+        ),
+      ),
     ],
     [
       'signed by HS256 with the public key',
-      () => {
-        idp.script.sign = (claims) =>
-          new SignJWT(claims)
-            .setProtectedHeader({ alg: 'HS256', kid: 'key-1' })
-            .sign(createSecretKey(Buffer.from(JSON.stringify(idp.publicKey))));
-      },
+      signed((claims) =>
+        new SignJWT(claims)
+          .setProtectedHeader({ alg: 'HS256', kid: 'key-1' })
+          .sign(createSecretKey(Buffer.from(JSON.stringify(idp.publicKey)))),
+      ),
     ],
     [
       'signed by HS256 with the secret',
-      () => {
-        idp.script.sign = (claims) =>
-          new SignJWT(claims)
-            .setProtectedHeader({ alg: 'HS256' })
-            .sign(createSecretKey(Buffer.from('the-client-secret'.padEnd(32, '\0'))));
-      },
+      signed((claims) =>
+        new SignJWT(claims)
+          .setProtectedHeader({ alg: 'HS256' })
+          .sign(createSecretKey(Buffer.from('the-client-secret'.padEnd(32, '\0')))),
+      ),
     ],
-    [
-      'with a critical extension',
-      () => {
-        idp.script.sign = (claims) => idp.sign(claims, { crit: ['exp'], exp: 1 });
-      },
-    ],
+    ['with a critical extension', signed((claims) => idp.sign(claims, { crit: ['exp'], exp: 1 }))],
     [
       'that was changed after it was signed',
-      () => {
-        idp.script.sign = async (claims) => {
-          const [header, , signature] = (await idp.sign(claims)).split('.');
-          const changed = Buffer.from(JSON.stringify({ ...claims, team: 'admins' })).toString('base64url');
-          return `${header}.${changed}.${signature}`;
-        };
-      },
+      signed(async (claims) => {
+        const [header, , signature] = (await idp.sign(claims)).split('.');
+        const changed = Buffer.from(JSON.stringify({ ...claims, team: 'admins' })).toString('base64url');
+        return `${header}.${changed}.${signature}`;
+      }),
     ],
-    [
-      'that is none',
-      () => {
-        idp.script.sign = () => 'e30.e30';
-      },
-    ],
+    ['that is none', signed(() => 'e30.e30')],
     [
       'that is not there',
       () => {
@@ -195,9 +174,7 @@ describe('an ID token is accepted', () => {
     ],
     [
       'without a key id, while the provider has one key',
-      () => {
-        idp.script.sign = (claims) => idp.sign(claims, { kid: undefined });
-      },
+      signed((claims) => idp.sign(claims, { kid: undefined })),
     ],
   ];
   test.each(cases)('%s', async (_name, forge) => {

@@ -1,10 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { adminKey } from '../harness/process.ts';
 import { eras, RawEndpoint } from '../harness/tool-protocol.ts';
 import { scripted } from './conversations-fixture.ts';
-import { newAgent, newKey, ok, onPostgres, query, unknownId, uuid } from './fixture.ts';
+import { newAgent, newKey, ok, onPostgres, unknownId, uuid } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -142,9 +141,7 @@ onPostgres((at) => {
     const { tools } = await newEndpoint();
     const headers = { 'agent-platform-depth': '2' };
     const { run_id } = await tools.call('ask_agent', { message: 'Hi' }, { headers });
-    expect(await query(at(), sql`select depth from conversation_runs where id = ${run_id}`)).toEqual([
-      { depth: 2 },
-    ]);
+    expect(await at().sql`select depth from conversation_runs where id = ${run_id}`).toEqual([{ depth: 2 }]);
   });
 
   test.each(eras)(

@@ -1,10 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { adminKey } from '../harness/process.ts';
 import { eras, eventsIn, RawEndpoint, type TestEra } from '../harness/tool-protocol.ts';
-import { newAgent, newKey, ok, onPostgres, query, unknownId, uuid, withPlatform } from './fixture.ts';
+import { newAgent, newKey, ok, onPostgres, unknownId, uuid, withPlatform } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -257,7 +256,7 @@ onPostgres((at) => {
       const tools = endpoint(agent);
       const depthOf = async (headers: Record<string, string>) => {
         const { work_item_id } = await tools.call('create_work_item', {}, { headers });
-        return (await query(at(), sql`select depth from work_items where id = ${work_item_id}`))[0].depth;
+        return (await at().sql`select depth from work_items where id = ${work_item_id}`)[0].depth;
       };
       expect(await depthOf({})).toBe(0);
       expect(await depthOf({ 'agent-platform-depth': '5' })).toBe(5);

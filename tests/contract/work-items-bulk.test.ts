@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { force } from '../harness/work-items.ts';
-import { expectError, newAgent, newKey, ok, onPostgres, query, unknownId } from './fixture.ts';
+import { expectError, newAgent, newKey, ok, onPostgres, unknownId } from './fixture.ts';
 
 onPostgres((at) => {
   let agent: { id: string };
@@ -20,10 +19,8 @@ onPostgres((at) => {
       expect(results.map((r: { index: number }) => r.index)).toEqual([0, 1]);
       expect(results.map((r: { work_item: { message: string } }) => r.work_item.message)).toEqual(['a', 'b']);
       expect(await ok(at().api.get(`/work-items/${results[1].work_item.id}`))).toEqual(results[1].work_item);
-      const audits = await query(
-        at(),
-        sql`select 1 from audits where target_id = ${results[0].work_item.id} and action = 'work_item.create'`,
-      );
+      const audits = await at()
+        .sql`select 1 from audits where target_id = ${results[0].work_item.id} and action = 'work_item.create'`;
       expect(audits).toHaveLength(1);
     });
 

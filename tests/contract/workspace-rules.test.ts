@@ -1,6 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
 import { parse } from 'yaml';
-import { sql } from '../../src/database/index.ts';
 import { foreignPostgres } from '../harness/foreign.ts';
 import { admitted, arrive } from '../harness/people.ts';
 import { dropDatabase } from '../harness/postgres.ts';
@@ -12,7 +11,6 @@ import {
   newKey,
   newSchedule,
   ok,
-  query,
   setSettings,
   withPlatform,
 } from './fixture.ts';
@@ -268,7 +266,7 @@ describe('a document of the workspace', () =>
 
     describe('secrets', () => {
       const stored = async () => {
-        const [row] = await query(at(), sql`select settings from llm_configurations where name = 'House'`);
+        const [row] = await at().sql`select settings from llm_configurations where name = 'House'`;
         return row.settings;
       };
 
@@ -304,7 +302,7 @@ describe('a document of the workspace', () =>
           { path: 'api_key', from: '(secret)', to: '(secret)' },
         ]);
         const applied = await ok(apply(at(), good));
-        const log = await query(at(), sql`select details::text as text from audits`);
+        const log = await at().sql`select details::text as text from audits`;
         expect(JSON.stringify([planned.body, applied, log, await exported(at())])).not.toContain(literal);
         expect(changed(await ok(apply(at(), good)))).toEqual([]);
         // Left out, it goes.
@@ -369,15 +367,9 @@ describe('a document of the workspace', () =>
         ]);
         expect(agent.schedules[1].metadata).toEqual({ workspace_key: 7 });
         const rows = () =>
-          query(
-            at(),
-            sql`select id, metadata, next_run_at from schedules where agent_id = ${id} order by id`,
-          );
+          at().sql`select id, metadata, next_run_at from schedules where agent_id = ${id} order by id`;
         const before = await rows();
-        const rest = {
-          version: 1,
-          agents: [{ ...agent, schedules: [agent.schedules[3]] }],
-        };
+        const rest = { version: 1, agents: [{ ...agent, schedules: [agent.schedules[3]] }] };
         rest.agents[0]!.schedules[0].enabled = true;
         const done = await ok(apply(at(), rest, { prune: false }));
         expect(changed(done)).toEqual([]);
@@ -418,11 +410,9 @@ describe('a document of the workspace', () =>
         });
         await ok(apply(at(), document()));
         const rows = () =>
-          query(
-            at(),
-            sql`select s.id, metadata, enabled, next_run_at, s.revision from schedules s join agents a on a.id = agent_id
-              where a.name = 'Timed' order by s.id`,
-          );
+          at()
+            .sql`select s.id, metadata, enabled, next_run_at, s.revision from schedules s join agents a on a.id = agent_id
+              where a.name = 'Timed' order by s.id`;
         const [a, b] = await rows();
         expect(a.metadata).toEqual({ picker: 1, workspace_key: 'a' });
         const paused = await ok(apply(at(), document({ enabled: false, message: 'x' })));
@@ -618,7 +608,7 @@ describe('a document of the workspace', () =>
         await admitted(arrive(at().db, 'b', { team: 'b' })),
       ];
       const rolesOf = async () =>
-        (await query(at(), sql`select role from users where id in (${a.id}, ${b.id}) order by subject`)).map(
+        (await at().sql`select role from users where id in (${a.id}, ${b.id}) order by subject`).map(
           ({ role }) => role,
         );
       expect(await rolesOf()).toEqual(['admin', 'member']);
@@ -634,7 +624,7 @@ describe('a document of the workspace', () =>
         'update role_mapping team=b',
       ]);
       expect(await rolesOf()).toEqual(['member', 'admin']);
-      await query(at(), sql`delete from users where id in (${a.id}, ${b.id})`);
+      await at().sql`delete from users where id in (${a.id}, ${b.id})`;
     });
 
     test('says how tools may be used before the server lists them', async () => {

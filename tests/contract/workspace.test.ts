@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { sql } from '../../src/database/index.ts';
-import { ok, query, startFixture, withPlatform } from './fixture.ts';
+import { ok, startFixture, withPlatform } from './fixture.ts';
 import {
   apply,
   audits,
@@ -42,8 +41,7 @@ describe('a whole workspace', () =>
       ]);
 
       const before = await audits(at());
-      const state = () =>
-        query(at(), sql`select id, revision, updated_at, next_run_at from schedules order by id`);
+      const state = () => at().sql`select id, revision, updated_at, next_run_at from schedules order by id`;
       const schedules = await state();
       const again = await ok(apply(at(), document));
       expect(changed(again)).toEqual([]);

@@ -12,6 +12,7 @@ const bodies = {
   llmConfigurations: { schema: 'CreateLlmConfigurationBody', by: 'kind' },
   integrations: { schema: 'ObservabilityProviderSettingsInput', by: 'provider' },
   dataConnections: { schema: 'CreateDataConnectionBody', by: 'engine', inside: 'configuration' },
+  documentReaders: { schema: 'DocumentIntelligenceBody', by: 'provider', inside: 'settings' },
 } as const;
 
 /**

@@ -10,9 +10,9 @@ const workItems = [
   ...['searchWorkItems', 'countNewerWorkItems', 'getWorkItem', 'getWorkItemDetail', 'listShownMessages'],
   ...['listWorkItemSteps', 'listWorkItemEvents', 'listWorkItems', 'getBulkAction'],
 ] as const;
-/** What shows the schedules, and the Work Items that they make. */
+/** Reads that show schedules, and the Work Items that they make. */
 const aroundSchedules = [...schedules, ...agents, ...workItems, 'getOverview'] as const;
-/** What shows Work Items, and the count of Review. */
+/** Reads that show Work Items, and the count of Review. */
 const aroundWorkItems = [...workItems, 'getMe'] as const;
 const integrations = ['listIntegrations', 'getIntegration', 'listIntegrationHistory'] as const;
 const llms = ['listUsedLlmConfigurations', 'getUsedLlmConfiguration', 'listLlmConfigurations'] as const;
@@ -32,10 +32,7 @@ const workItemFrames = ['listWorkItemDataFrames', 'getWorkItemDataFrame'] as con
 /** A test, a preview or a question changes nothing. */
 const nothing = [] as const;
 
-/**
- * What the pages read again after each change that the application makes. An operation that is not here cannot be given
- * to `perform`.
- */
+/** Reads that are repeated after each change. An operation that is not here cannot be given to `perform`. */
 export const changes = {
   createAgent: agents,
   updateAgent: agents,
@@ -142,5 +139,4 @@ export const changes = {
   [O in OperationId]?: readonly (ReadId | 'previewDataConnectionTable')[] | 'everything';
 };
 
-/** An operation that the application changes something with. */
 export type ChangeId = keyof typeof changes;

@@ -11,15 +11,12 @@ export interface Edit<T, V extends object> {
   form: Form<V>;
   /** The values that someone else saved, while the person decides; null otherwise. */
   theirs: V | null;
-  /** Shows their values instead of one's own. */
   keepTheirs: () => void;
-  /** Saves one's own over theirs. Resolves to whether that worked. */
+  /** Saves one's own over theirs. Resolves to false if that failed. */
   writeMine: () => Promise<boolean>;
   /** Leaves the decision for later: the form keeps its values. */
   later: () => void;
-  /** The thing as it was loaded or last saved. */
   saved: T;
-  /** The values that the API never shows. */
   secrets: readonly (keyof V)[];
   /** The values that a save changes: those of `saved`, or what someone else saved in the meantime. */
   before: () => V;
@@ -44,12 +41,11 @@ export const useEditForm = <R extends ReadId, C extends ChangeId, V extends obje
 }: FormOptions & {
   read: R;
   change: C;
-  /** Those of both paths. */
   params: Params<R> & Params<C>;
   loaded: Reply<Output<R>>;
   toValues: (thing: Output<R>) => V;
   toBody: (values: V, before: V) => Body<C>;
-  /** What is kept of the response, if that may show a secret once. */
+  /** Selects what is cached of the response, if that may show a secret once. */
   keep?: (changed: Output<C>) => Output<C>;
   /** The values that the API never shows: `before` has them as they were loaded. */
   secrets?: readonly (keyof V)[];
@@ -86,7 +82,7 @@ export const useEditForm = <R extends ReadId, C extends ChangeId, V extends obje
       setBase(loaded);
       form.reset(toValues(loaded.body));
     } else if (same(toValues(loaded.body), toValues(base.body))) {
-      // What changed is not in this form: often the person turned the thing off by a button of the page.
+      // A change outside of this form: often the person turned the thing off by a button of the page.
       setBase(loaded);
     }
   }

@@ -5,7 +5,6 @@ import { addressOf, type OperationId, type Params } from './operations.ts';
 import { send } from './request.ts';
 import { streamSlots } from './stream-slots.ts';
 
-/** One server-sent event. `data` is its JSON. */
 export interface StreamEvent {
   id: string;
   event: string;
@@ -20,7 +19,6 @@ const dataOf = (text: string): unknown => {
   }
 };
 
-/** Reads server-sent events until the stream ends. */
 export const readEvents = async (
   body: ReadableStream<Uint8Array>,
   onEvent: (event: StreamEvent) => void,
@@ -45,7 +43,7 @@ const slots = streamSlots(
 // A page that is loaded again is another tab for the others.
 globalThis.addEventListener?.('pagehide', () => slots.release());
 
-/** How long a tab without a slot waits before it asks for one again, in milliseconds. */
+/** The pause before a tab without a slot asks again, in milliseconds. */
 const slotRetryMs = 10_000;
 
 /** A tab has one stream at most: opening another ends this one. */
@@ -53,7 +51,6 @@ let endCurrent: (() => void) | null = null;
 
 export interface EventStreamOptions {
   enabled?: boolean;
-  /** The id after which events are wanted at first. */
   after?: string;
   onEvent: (event: StreamEvent) => void;
 }

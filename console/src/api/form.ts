@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { ApiProblem, type Fault } from './request.ts';
 import { useUnsaved } from './unsaved.ts';
 
-/** What a field of the form gets: pass it on with `{...form.field('name')}`. */
+/** The properties of a field: pass them on with `{...form.field('name')}`. */
 export interface FieldProps<V> {
   name: string;
   value: V;
@@ -11,9 +11,8 @@ export interface FieldProps<V> {
   disabledReason: string | null | undefined;
 }
 
-/** More of what `useForm` takes. */
 export interface FormOptions {
-  /** Why the person may not change anything: no field does then. */
+  /** The reason why the person may not change anything. */
   disabledReason?: string | null | undefined;
   /** The field that shows a fault: `settings.url` of the API is `url` of the form. */
   fieldOf?: ((path: string) => string) | undefined;
@@ -21,13 +20,10 @@ export interface FormOptions {
   readRefusal?: ((refusal: unknown) => unknown) | undefined;
 }
 
-/** What `useForm` returns. */
 export interface Form<T extends object> {
   values: T;
-  /** Whether a value differs from the first one. */
   dirty: boolean;
   busy: boolean;
-  /** A failure that belongs to no field. */
   error: ApiProblem | null;
   /** The last failure, also if fields show it. */
   refusal: ApiProblem | null;
@@ -36,11 +32,10 @@ export interface Form<T extends object> {
   conflict: boolean;
   field: <K extends keyof T & string>(name: K) => FieldProps<T[K]>;
   set: (patch: Partial<T>) => void;
-  /** Starts again from other values. */
   reset: (values?: T) => void;
-  /** Saves, in another way than `useForm` was given if `saveNow` is there. Resolves to whether that worked. */
+  /** Saves, by `saveNow` if that is given. Resolves to false if that failed. */
   submit: (saveNow?: (values: T) => Promise<unknown>) => Promise<boolean>;
-  /** Sends the values for something else than to save them: a test, a preview. Resolves to whether that worked. */
+  /** Sends the values without saving: a test, a preview. Resolves to false if that failed. */
   attempt: (perform: (values: T) => Promise<unknown>) => Promise<boolean>;
   clearError: () => void;
   /** The faults of paths that `field` has not asked for. */
@@ -50,7 +45,7 @@ export interface Form<T extends object> {
 export const same = (one: unknown, other: unknown): boolean =>
   Object.is(one, other) || JSON.stringify(one) === JSON.stringify(other);
 
-/** Whether a fault belongs to the field: `payload` has those of `payload.items[2]`. */
+/** Assigns faults to fields: `payload` has those of `payload.items[2]`. */
 const belongs = (fault: Fault, name: string): boolean =>
   fault.path === name || fault.path.startsWith(`${name}.`) || fault.path.startsWith(`${name}[`);
 

@@ -5,7 +5,7 @@ import type { Branding, Me } from './types.gen.ts';
 export type { Branding, Me };
 export type Role = Me['principal']['role'];
 
-/** Takes over what the server wrote into the page: who is signed in. The page then does not ask for it. */
+/** Takes from the page who is signed in: the server wrote it there, and the page does not ask for it. */
 export const takeMeFromPage = (): void => {
   const text = document.querySelector<HTMLMetaElement>('meta[name="me"]')?.content ?? '';
   // The development server serves the page as it is.
@@ -13,14 +13,12 @@ export const takeMeFromPage = (): void => {
   if (body) setCached('getMe', {}, { body, etag: null });
 };
 
-/** Returns who is signed in, if that is known. */
 export const getMe = (): Me | undefined => getCached('getMe', {})?.body;
 
-/** Who is signed in. The shell shows a page only when this is there, so pages use `useMe`. */
+/** Reads who is signed in. The shell shows a page only when this is there, so pages use `useMe`. */
 export const useMeQuery = ({ every }: { every?: number | undefined } = {}) =>
   useOperation('getMe', {}, { staleTime: 60_000, every });
 
-/** Who is signed in. */
 export const useMe = (): Me => {
   const { data } = useMeQuery();
   if (!data) throw new Error('useMe is for pages inside the shell.');
@@ -30,7 +28,7 @@ export const useMe = (): Me => {
 /** The address of the API, for commands that people copy: `https://host/api/v2`. */
 export const useBaseUrl = (): string => useMe().base_url ?? `${location.origin}/api/v2`;
 
-/** Whether the signed-in principal may call an operation, and if not, which role may. */
+/** The right to call an operation. */
 export interface Permission {
   allowed: boolean;
   /** The lowest role that may; null if the API does not have the operation, or the key lacks a scope. */
@@ -47,7 +45,7 @@ export const lackedRole = (operation: OperationId, role: Role, atLeast: Role = '
   return ranks[needed] > ranks[role] ? needed : null;
 };
 
-/** Returns whether the signed-in principal may call `operation`. `atLeast`: the thing itself may need a higher role. */
+/** Returns the right to call `operation`. `atLeast`: the thing itself may need a higher role. */
 export const usePermission = (operation: OperationId, atLeast: Role = 'member'): Permission => {
   const { operations, principal } = useMe();
   const requiredRole = lackedRole(operation, principal.role, atLeast);

@@ -22,7 +22,7 @@ const randomKey = (): string =>
 /** The `Idempotency-Key` of each request whose outcome is not known. */
 const keys = new Map<string, string>();
 
-/** The request may have done its work although it failed. */
+/** Tells if the request may have done its work although it failed. */
 const mayBeDone = (error: unknown): boolean =>
   !(error instanceof ApiProblem) || error.status === 0 || error.status === 409 || error.status >= 500;
 
@@ -55,17 +55,15 @@ export const call = async <O extends OperationId>(
   }
 };
 
-/** The request itself is refused, whatever the state of the thing. */
+/** Tells if the request itself is refused, whatever the state of the thing. */
 const isWrong = (error: unknown): boolean =>
   error instanceof ApiProblem && [400, 401, 403, 413, 422, 429].includes(error.status);
 
-/** Reads again what an operation changes. */
 export const refreshAfter = (operation: ChangeId): Promise<void> => {
   const reads = changes[operation];
   return reads === 'everything' ? queryClient.invalidateQueries() : refresh(...reads);
 };
 
-/** The last reading after a change. */
 let refreshed: Promise<void> = Promise.resolve();
 
 /**
@@ -89,13 +87,11 @@ export const perform = async <O extends ChangeId>(
   }
 };
 
-/** What `useAction` returns. */
 export interface Action<A extends unknown[], T> {
   run: (...values: A) => Promise<T | undefined>;
-  /** A run has not ended. */
   busy: boolean;
   error: ApiProblem | null;
-  /** What the last run returned; undefined while another one runs. */
+  /** The value of the last run; undefined while another one runs. */
   result: T | undefined;
   clear: () => void;
 }

@@ -1,23 +1,20 @@
 import { type Operations, operations } from './operations.gen.ts';
 import { type Query, withQuery } from './request.ts';
 
-/** The name of an operation of the API. */
 export type OperationId = keyof Operations;
 
 type Table = typeof operations;
 type DataOf<O extends OperationId> = Operations[O]['data'];
 
-/** The operations that read: a GET. */
 export type ReadId = { [O in OperationId]: Table[O][0] extends 'GET' ? O : never }[OperationId];
 
-/** The parameters in the path of an operation. */
 export type Params<O extends OperationId> = O extends OperationId
   ? DataOf<O> extends { path: infer P }
     ? P
     : Record<never, never>
   : never;
 
-/** What a page may give for a parameter of this type. */
+/** Values that a page may give for a parameter of this type. */
 type LooseValue<V> = V extends readonly (infer E)[]
   ? readonly E[]
   : V extends 'true' | 'false'
@@ -27,7 +24,6 @@ type LooseValue<V> = V extends readonly (infer E)[]
 /** Parameters of a query as pages have them: absent and empty ones are left out of the address. */
 type Loose<Q> = { [K in keyof Q]?: LooseValue<Q[K]> | null | '' };
 
-/** The query of an operation. */
 export type QueryOf<O extends OperationId> = O extends OperationId
   ? DataOf<O> extends { query?: infer Q }
     ? Loose<NonNullable<Q>>
@@ -43,18 +39,16 @@ type Sendable<B> = B extends Blob | File
       ? { [K in keyof B]: Sendable<B[K]> }
       : B;
 
-/** The body that an operation takes. */
 export type Body<O extends OperationId> = O extends OperationId
   ? Sendable<NonNullable<DataOf<O>['body']>>
   : never;
 
-/** The body of the response. */
 export type Output<O extends OperationId> = Operations[O]['reply'];
 
 type Versioned<O extends OperationId> =
   DataOf<O> extends { headers?: infer H } ? ('If-Match' extends keyof NonNullable<H> ? true : false) : false;
 
-/** What a request sends: the body and the ETag are required if the operation takes them. */
+/** The content of a request: the body and the ETag are required if the operation takes them. */
 type Input<O extends OperationId> = {
   query?: QueryOf<O>;
   signal?: AbortSignal;
@@ -76,7 +70,7 @@ export const leastRoleOf = (operation: OperationId): Table[OperationId][2] | nul
 
 export const methodOf = (operation: OperationId): string => operations[operation][0];
 
-/** Whether the operation makes nothing twice if it is sent again with the same `Idempotency-Key`. */
+/** Tells if the operation makes nothing twice when it is sent again with the same `Idempotency-Key`. */
 export const takesKey = (operation: OperationId): boolean => operations[operation].length > 3;
 
 /** The address of an operation, below the origin, for requests, downloads and links. */
@@ -91,3 +85,15 @@ export const addressOf = <O extends OperationId>(
     ),
     query as Query,
   );
+
+/** The whole address of an operation, for commands. `baseUrl` is that of the API: `https://host/api/v2`. */
+export const urlOf = <O extends OperationId>(
+  baseUrl: string,
+  operation: O,
+  params: Params<O>,
+  query?: QueryOf<O>,
+): string => {
+  const address = addressOf(operation, params, query);
+  const inApi = /^\/api\/v2(?=\/)/;
+  return inApi.test(address) ? address.replace(inApi, baseUrl) : `${new URL(baseUrl).origin}${address}`;
+};

@@ -1,16 +1,14 @@
-/** How often pages ask again, in milliseconds. */
+/** Times between two requests of a page, in milliseconds. */
 export const polling = {
   /** With jitter at most 7 requests in a minute, the band's one among them. */
   overview: 12_000,
   /** A list in which a visible row is open, or Live is on. */
   active: 3_000,
-  /** Any other list. */
   calm: 15_000,
-  /** What has a stream, while the stream does not work. */
+  /** For a page whose stream does not work. */
   withoutStream: 2_000,
 } as const;
 
-/** Returns how often a list asks again. */
 export const listPolling = (active: boolean): number => (active ? polling.active : polling.calm);
 
 /** Up to 20 % less than `milliseconds`, the same for the same `seed`: a rendering must not start the timer again. */

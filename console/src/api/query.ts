@@ -30,12 +30,12 @@ export const queryClient = new QueryClient({
       retry: false,
       staleTime: 1_000,
     },
-    // What was sent and returned may be a secret: it is not kept.
+    // Requests and responses may have secrets: they are not kept.
     mutations: { networkMode: 'always', retry: false, gcTime: 0 },
   },
 });
 
-/** How many times in a row each query failed. */
+/** The failures in a row of each address. */
 const failures = new Map<string, number>();
 
 const fetchReply = async <T>(address: string, signal: AbortSignal): Promise<Reply<T>> => {
@@ -55,19 +55,16 @@ const fetchReply = async <T>(address: string, signal: AbortSignal): Promise<Repl
 
 const tab = Math.random() * 1_000;
 
-/** What `useOperation` returns. */
+/** The state of what a page reads. */
 export interface LoadState<T> {
   data: T | undefined;
   etag: string | null;
   /** The last failure. With `data`, these are stale: show them with `Stale`. */
   error: ApiProblem | null;
-  /** There is nothing to show yet. */
   loading: boolean;
-  /** A request is on its way. */
   fetching: boolean;
   /** The data are those of the previous address. */
   previous: boolean;
-  /** When the data came, in milliseconds. */
   updatedAt: number;
   refetch: () => void;
 }
@@ -89,10 +86,12 @@ const keyOf = <O extends OperationId>(operation: O, params: Params<O> | null, qu
 
 /** The addresses that were asked for before their page was there, until it is. */
 const early = new Set<string>();
-/** How long their responses count as new, in milliseconds: someone who went to another page first may return to it later. */
+/**
+ * The time for which their responses count as new, in milliseconds: someone who went to another page first may return
+ * to it later.
+ */
 const earlyMs = 30_000;
 
-/** How a page reads an operation. */
 export interface ReadOptions<O extends ReadId> {
   query?: QueryOf<O>;
   /** Milliseconds between two requests; none if it is absent. No request is sent while the page is hidden. */
@@ -136,7 +135,7 @@ export const useOperation = <O extends ReadId>(
   return toLoadState(result);
 };
 
-/** Asks for what a page will show while its code is still on its way: `useOperation` then takes the response. */
+/** Asks for the data of a page while its code is still on its way: `useOperation` then takes the response. */
 export const readEarly = <O extends ReadId>(operation: O, params: Params<O>, query?: QueryOf<O>): void => {
   const queryKey = keyOf(operation, params, query);
   const [, address] = queryKey;
@@ -145,7 +144,7 @@ export const readEarly = <O extends ReadId>(operation: O, params: Params<O>, que
   void queryClient.prefetchQuery({ queryKey, queryFn: ({ signal }) => fetchReply(address, signal) });
 };
 
-/** What a `ListPage` asks for, if its address has no filter. */
+/** Asks for the first page of a `ListPage`, if its address has no filter. */
 export const readList =
   (operation: ReadId) =>
   ({ search }: { search: object }): void => {
@@ -159,7 +158,7 @@ export const refresh = (...operations: readonly OperationId[]): Promise<void> =>
     predicate: ({ queryKey: [operation] }) => operations.includes(operation as OperationId),
   });
 
-/** Replaces what is cached of an operation, for example with the response of a change. */
+/** Replaces the cached response of an operation, for example with that of a change. */
 export const setCached = <O extends ReadId>(
   operation: O,
   params: Params<O>,
@@ -172,7 +171,6 @@ export const setCached = <O extends ReadId>(
   queryClient.setQueryData(queryKey, reply);
 };
 
-/** Returns what is cached of an operation without a query. */
 export const getCached = <O extends ReadId>(operation: O, params: Params<O>): Reply<Output<O>> | undefined =>
   queryClient.getQueryData(keyOf(operation, params));
 

@@ -8,10 +8,8 @@ export interface Fault {
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
-  /** Quote it to find the request in the log of the platform. */
   readonly errorId: string | null;
   readonly details: Fault[];
-  /** The whole object `error` of the response. */
   readonly fields: Record<string, unknown>;
 
   constructor(status: number, fields: Record<string, unknown>) {
@@ -50,7 +48,6 @@ export interface RequestOptions {
   headers?: Record<string, string>;
 }
 
-/** Returns `path` with its query. */
 export const withQuery = (path: string, query: Query = {}): string => {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -64,13 +61,11 @@ export const withQuery = (path: string, query: Query = {}): string => {
 
 const failureListeners = new Set<(problem: ApiProblem) => void>();
 
-/** Calls `listener` with each request that fails. */
 export const onFailure = (listener: (problem: ApiProblem) => void): (() => void) => {
   failureListeners.add(listener);
   return () => failureListeners.delete(listener);
 };
 
-/** Reports a failed request to the listeners, and throws it. */
 export const fail = (problem: ApiProblem): never => {
   for (const listener of failureListeners) listener(problem);
   throw problem;
@@ -83,7 +78,7 @@ const problemOf = async (response: Response): Promise<ApiProblem> => {
   return new ApiProblem(response.status, error);
 };
 
-/** Throws why there was no response, or not all of it. */
+/** Reports why there was no response, or not all of it. */
 const failOf = (error: unknown, signal: AbortSignal | undefined): never => {
   if (signal?.aborted) throw error;
   return fail(new ApiProblem(0, { code: Object(error).name === 'TimeoutError' ? 'timeout' : 'unreachable' }));

@@ -1,13 +1,14 @@
 /**
- * How many tabs of a browser follow a stream at once. All tabs share the six connections that a browser has to one host
- * over HTTP/1.1: with a stream in each of six windows next to each other, none would load anything any more.
+ * The number of tabs of a browser that follow a stream at once. All tabs share the six connections that a browser has
+ * to one host over HTTP/1.1: with a stream in each of six windows next to each other, none would load anything any
+ * more.
  */
 const mostStreams = 3;
-/** How long a tab has a slot without renewing it: one that crashed gives it back then. */
+/** The time that a tab has a slot without renewing it: one that crashed gives it back then. */
 const leaseMs = 15_000;
 const renewMs = 5_000;
 
-/** What the tabs of a browser share: its storage. Its locks would do as well, but only with TLS. */
+/** The storage that the tabs of a browser share. Its locks would do as well, but only with TLS. */
 interface Shared {
   read: (name: string) => string | null;
   write: (name: string, value: string | null) => void;
@@ -15,14 +16,13 @@ interface Shared {
 
 export interface StreamSlots {
   /**
-   * Takes a slot, or keeps the one of this tab. Returns whether there was one. `onLost` is called if another tab has it
-   * later: both took it at the same moment, or this one stood still for so long that it counted as crashed.
+   * Takes a slot, or keeps the one of this tab; false if there is none. `onLost` is called if another tab has it later:
+   * both took it at the same moment, or this one stood still for so long that it counted as crashed.
    */
   take: (onLost: () => void) => boolean;
   release: () => void;
 }
 
-/** The slots as tab `name` sees them. */
 export const streamSlots = (shared: Shared, name: string, now: () => number = Date.now): StreamSlots => {
   let mine: string | null = null;
   let timer: ReturnType<typeof setInterval> | undefined;

@@ -1,11 +1,10 @@
 import { useEffect, useEffectEvent } from 'react';
 
-/** The forms on the page, each as a function that says whether it has changes that are not saved. */
+/** The forms on the page, each as a function that tells if it has unsaved changes. */
 const forms = new Set<() => boolean>();
 
 let discarding = false;
 
-/** Whether a form has changes that would be lost. */
 export const hasUnsaved = (): boolean => !discarding && [...forms].some((isUnsaved) => isUnsaved());
 
 /** The person leaves a form by its own "Discard": the next step is not a question. */
@@ -16,7 +15,7 @@ export const discardUnsaved = (): void => {
   });
 };
 
-/** What was typed is another person's: nothing asks about it. */
+/** Drops unsaved texts after another person has signed in. */
 export const forgetUnsaved = (): void => forms.clear();
 
 /** Counts a form among those that are asked before the person leaves the page. */

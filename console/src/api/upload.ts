@@ -4,7 +4,6 @@ import { addressOf, type Output, type Params } from './operations.ts';
 import { ApiProblem, fail, type Reply } from './request.ts';
 
 export interface UploadOptions {
-  /** Called with the part that has been sent, from 0 to 1. */
   onProgress?: (share: number) => void;
   signal?: AbortSignal;
 }
@@ -22,7 +21,7 @@ const problemOf = ({ status, statusText, response }: XMLHttpRequest): ApiProblem
   return new ApiProblem(status, body?.error ?? { code: 'unknown', message: `${status} ${statusText}` });
 };
 
-/** `fetch` does not say how much was sent, so this is an XMLHttpRequest. */
+/** An upload by XMLHttpRequest: `fetch` does not report how much was sent. */
 const sendForm = <T>(
   path: string,
   form: FormData,

@@ -7,7 +7,6 @@ import { router } from './router.tsx';
 
 leadToSignInBy(router.history);
 
-/** The application. */
 export const App = ({ nonce }: { nonce: string }) => (
   <Theme nonce={nonce}>
     <QueryClientProvider client={queryClient}>

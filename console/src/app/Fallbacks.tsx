@@ -7,23 +7,18 @@ import { Box, Page } from '../ui/Page.tsx';
 import { isOldVersion, reloadOnce } from './reload.ts';
 import css from './Shell.module.css';
 
-/** No page has this address. */
-export const NotFound = () => (
-  <Page title={pages.notFound} lead={`${shell.notFound} ${shell.notFoundMore}`}>
+const Missing = ({ lead }: { lead: string }) => (
+  <Page title={pages.notFound} lead={lead}>
     <Bar>
       <ButtonLink href={to('/')}>{pages.overview}</ButtonLink>
     </Bar>
   </Page>
 );
 
+export const NotFound = () => <Missing lead={`${shell.notFound} ${shell.notFoundMore}`} />;
+
 /** The API of this platform does not have what the page needs. */
-export const NotHere = () => (
-  <Page title={pages.notFound} lead={`${shell.notHere} ${shell.notHereMore}`}>
-    <Bar>
-      <ButtonLink href={to('/')}>{pages.overview}</ButtonLink>
-    </Bar>
-  </Page>
-);
+export const NotHere = () => <Missing lead={`${shell.notHere} ${shell.notHereMore}`} />;
 
 /** A part of the application is gone. The new one is loaded, once. */
 const Outdated = () => {
@@ -40,7 +35,6 @@ const Outdated = () => {
   );
 };
 
-/** A page threw. The others go on. */
 export const Crashed = ({ error }: { error: unknown }) =>
   isOldVersion(error) ? (
     <Outdated />
@@ -57,7 +51,6 @@ export const Crashed = ({ error }: { error: unknown }) =>
     </Page>
   );
 
-/** The frame itself threw. */
 export const CrashedAlone = ({ error }: { error: unknown }) => (
   <main className={css.alone}>
     <Crashed error={error} />

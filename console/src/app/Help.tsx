@@ -4,7 +4,6 @@ import { Dialog } from '../ui/Dialog.tsx';
 import css from './Help.module.css';
 import { groupsFor } from './navigation.tsx';
 
-/** Which keys do what. */
 export const Help = ({ open, onClose, me }: { open: boolean; onClose: () => void; me: Me }) => {
   const words = shell.helpKeys;
   const keys: [string[], string][] = [

@@ -8,7 +8,7 @@ import { groupsFor } from './navigation.tsx';
 import { type FrameProps, NavigationLinks, nameOf } from './Rail.tsx';
 import { SignOut } from './SignOut.tsx';
 
-/** What the rail has, on a phone. It closes when a page is chosen. */
+/** The rail's content on a phone. It closes when a page is chosen. */
 export const More = ({
   open,
   onClose,

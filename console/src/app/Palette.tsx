@@ -10,9 +10,9 @@ import { schemes, useScheme } from '../ui/Theme.tsx';
 import { groupsFor, otherPlaces } from './navigation.tsx';
 import css from './Palette.module.css';
 import { recentVisits } from './recent.ts';
-import { useFound } from './search-results.ts';
+import { useSearchResults } from './search-results.ts';
 
-/** What the palette offers: a link, or a choice of this browser. */
+/** An entry of the palette: a link, or a choice of this browser. */
 interface Entry {
   id: string;
   group: string;
@@ -22,7 +22,7 @@ interface Entry {
   run?: () => void;
 }
 
-/** Whether each word of the query begins a word of the label. */
+/** Matches if each word of the query begins a word of the label. */
 const matches = (label: string, query: string): boolean => {
   const words = label.toLowerCase().split(/[\s:/]+/);
   return query
@@ -34,7 +34,7 @@ const matches = (label: string, query: string): boolean => {
 const useEntries = (me: Me, query: string): Entry[] => {
   const [, setScheme] = useScheme();
   const [, setZone] = useZoneChoice();
-  const found = useFound(query);
+  const found = useSearchResults(query);
   const places = groupsFor(me.operations).flatMap((group) => group.places);
   const others = otherPlaces.filter(({ operation }) => !operation || me.operations.includes(operation));
   const recent = recentVisits().map(({ href, label }) => ({ group: shell.groupRecent, label, href }));

@@ -53,7 +53,6 @@ export const NavigationLinks = ({
     </div>
   ));
 
-/** Who is signed in. */
 export const nameOf = (me: Me): string => me.user?.name || me.user?.email || me.principal.name;
 
 /** The rail at the left: where one is, and where one can go. */

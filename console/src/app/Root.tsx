@@ -6,7 +6,7 @@ import { useKeptScroll } from './kept-scroll.ts';
 import { SignInDialog } from './overlays.ts';
 import { useRouteLinks } from './route-links.ts';
 
-/** What is around every page, also sign-in. */
+/** The parts around every page, also sign-in. */
 export const Root = () => {
   useRouteLinks();
   useKeptScroll();

@@ -29,7 +29,7 @@ import { Rail } from './Rail.tsx';
 import { recordVisit } from './recent.ts';
 import css from './Shell.module.css';
 
-/** What an address is about, for who may not see its page: "New schedule", or the list that it is under. */
+/** The title for who may not see a page: "New schedule", or the list that it is under. */
 const titleOf = (pathname: string): string => {
   const places = navigation.flatMap((group) => group.places);
   const made = places.flatMap(({ create }) => create ?? []);
@@ -37,7 +37,6 @@ const titleOf = (pathname: string): string => {
   return (exact ?? places.find((place) => isAt(place, pathname)))?.label ?? common.product;
 };
 
-/** Says which role the page at `pathname` needs, or that a key does not include it. */
 const Refused = ({ operation, pathname }: { operation: OperationId; pathname: string }) => {
   const { role, requiredRole } = usePermission(operation);
   return (
@@ -47,7 +46,6 @@ const Refused = ({ operation, pathname }: { operation: OperationId; pathname: st
   );
 };
 
-/** Shows the page to those who may see it. */
 const Guarded = ({ me }: { me: Me }) => {
   const match = useMatches().at(-1);
   const operation = match?.staticData.operation;
@@ -57,8 +55,8 @@ const Guarded = ({ me }: { me: Me }) => {
 };
 
 /**
- * Whether the frame is painted. The first page is rendered after it, as a transition: in parts of 5 ms, where frame and
- * page together are one task of half a second on a slow device.
+ * True once the frame is painted. The first page is rendered after it, as a transition: in parts of 5 ms, where frame
+ * and page together are one task of half a second on a slow device.
  */
 const useFramed = (): boolean => {
   const [framed, setFramed] = useState(false);
@@ -66,7 +64,6 @@ const useFramed = (): boolean => {
   return framed;
 };
 
-/** Says since when the platform is out of reach. */
 const Offline = ({ since }: { since: number }) => {
   const words = useClock((now) => shell.offline(Math.max(0, Math.round((now - since) / 1_000) * 1_000)));
   return (
@@ -76,7 +73,6 @@ const Offline = ({ since }: { since: number }) => {
   );
 };
 
-/** `g` and then the letter of a place goes to it. */
 const useGoKeys = (me: Me | undefined) => {
   const navigate = useNavigate();
   const pressed = useRef(0);
@@ -96,13 +92,10 @@ const useGoKeys = (me: Me | undefined) => {
   };
 };
 
-/** What lies over the page: it is loaded when it is first opened, and stays so that it closes well. */
+/** The dialogs over the page: each is loaded when it is first opened, and stays so that it closes well. */
 type Overlay = 'palette' | 'help' | 'more';
 
-/**
- * The frame around the pages: navigation, search, and what is true for all of them. `children` are shown in the place of
- * the page that the address names.
- */
+/** The frame around the pages: navigation and search. `children` take the place of the page that the address names. */
 export const Shell = ({ children }: { children?: ReactNode }) => {
   const pathname = useRouterState({ select: (state) => state.location.pathname });
   const loading = useRouterState({ select: (state) => state.isLoading });

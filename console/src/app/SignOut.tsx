@@ -4,7 +4,6 @@ import { shell } from '../text/en/shell.ts';
 import { Button } from '../ui/Button.tsx';
 import { Problem } from '../ui/states.tsx';
 
-/** Ends the session. */
 export const SignOut = () => {
   const action = useAction(signOut);
   return (

@@ -1,9 +1,9 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-/** What a page shows comes within this time, or the page has become shorter since. */
+/** The content of a page comes within this time, or the page has become shorter since. */
 const patienceMs = 4_000;
-/** What a person does to look at something else. */
+/** Events of a person who looks at something else. */
 const moves = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const;
 
 /** Scrolls to `top` as soon as the page is high enough, unless someone moves first. Returns how to give up. */

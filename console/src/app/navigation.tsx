@@ -5,7 +5,6 @@ import { pages } from '../text/en/pages.ts';
 import { shell } from '../text/en/shell.ts';
 import { OverviewIcon, ReviewIcon, SchedulesIcon, WorkItemsIcon } from '../ui/icons.tsx';
 
-/** A place in the navigation. */
 export interface Place {
   label: string;
   href: string;
@@ -152,13 +151,12 @@ export const navigation: readonly Group[] = [
   },
 ];
 
-/** Pages that are not in the navigation and that the palette finds. */
 export const otherPlaces: readonly Place[] = [
   { label: pages.roleMappings, href: to('/role-mappings'), operation: 'listRoleMappings' },
   { label: pages.branding, href: to('/branding'), operation: 'getBranding' },
 ];
 
-/** Returns the groups, and in each the places that someone who may call `operations` can read. */
+/** Returns the groups with the places that someone who may call `operations` can read. */
 export const groupsFor = (operations: readonly string[]): Group[] =>
   navigation
     .map((group) => ({
@@ -167,7 +165,7 @@ export const groupsFor = (operations: readonly string[]): Group[] =>
     }))
     .filter(({ places }) => places.length > 0);
 
-/** Whether the page at `pathname` belongs to a place: `/schedules/new` to Schedules. */
+/** Tells if the page at `pathname` belongs to a place: `/schedules/new` to Schedules. */
 export const isAt = (place: Place, pathname: string): boolean => {
   if (place.href === '/') return pathname === '/';
   // A schedule lies below its agent, and belongs to Schedules.

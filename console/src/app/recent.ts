@@ -1,6 +1,5 @@
 import { readPreference, writePreference } from '../base/preferences.ts';
 
-/** A page that was visited. */
 export interface Visit {
   href: string;
   label: string;
@@ -18,7 +17,6 @@ export const recentVisits = (): Visit[] => {
   }
 };
 
-/** Remembers a visit, if the page is about one thing. */
 export const recordVisit = (href: string, label: string): void => {
   if (label === '' || !/[0-9a-f]{8}-/.test(href)) return;
   const others = recentVisits().filter((visit) => visit.href !== href);

@@ -52,11 +52,9 @@ const pages = [
   ...brandingPages,
   ...auditPages,
   ...statusPages,
-  // Any other address.
   createRoute({ getParentRoute: () => shell, path: '$', component: NotFound }),
 ] as const;
 
-/** The router. */
 export const router = createRouter({
   routeTree: root.addChildren([signInPage, shell.addChildren(pages)]),
   parseSearch,

@@ -1,6 +1,6 @@
 const listeners = new Set<() => void>();
 
-/** Returns what this browser remembers under `name`; null if nothing, or if storage is not allowed. */
+/** Returns the value that this browser remembers; null if none, or if storage is not allowed. */
 export const readPreference = (name: string): string | null => {
   try {
     return localStorage.getItem(name);
@@ -9,7 +9,7 @@ export const readPreference = (name: string): string | null => {
   }
 };
 
-/** Remembers `value` in this browser, or forgets it if it is null. No secrets: every script of the page can read it. */
+/** Remembers `value` in this browser, or removes it if it is null. No secrets: every script of the page can read it. */
 export const writePreference = (name: string, value: string | null): void => {
   try {
     if (value === null) localStorage.removeItem(name);

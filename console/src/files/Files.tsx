@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { addressOf, listPolling, useBaseUrl, useOperation, usePermission } from '../api/index.ts';
+import { addressOf, listPolling, urlOf, useBaseUrl, useOperation } from '../api/index.ts';
 import type { PublicFile } from '../api/types.gen.ts';
 import { DeleteDialog } from '../resource/index.ts';
 import { to } from '../routing/to.ts';
@@ -18,10 +18,10 @@ import {
   Loaded,
   type MenuEntry,
   Pager,
-  permissionReason,
   Section,
   Table,
   TwoLines,
+  useDisabledReason,
 } from '../ui/index.ts';
 import css from './files.module.css';
 import { MakeFrameDialog } from './MakeFrameDialog.tsx';
@@ -79,7 +79,6 @@ const DeleteFileDialog = ({
   </DeleteDialog>
 );
 
-/** Starts the download of what the platform sends as a file. */
 export const download = (address: string) => {
   const link = Object.assign(document.createElement('a'), { href: address, download: '' });
   link.click();
@@ -94,14 +93,14 @@ export const Files = ({ owner }: { owner: FileOwner }) => {
     every: listPolling(false),
     keepPrevious: true,
   });
-  const curl = `curl ${useBaseUrl()}${addressOf(operations.uploadFile, params).replace('/api/v2', '')} -H "Authorization: Bearer $KEY" \\\n  -F file=@invoice.pdf`;
+  const curl = `curl ${urlOf(useBaseUrl(), operations.uploadFile, params)} -H "Authorization: Bearer $KEY" \\\n  -F file=@invoice.pdf`;
   const pager = useCursor(got.data?.next);
   const uploads = useUploads(owner);
-  const mayRead = permissionReason(usePermission(operations.downloadFile));
-  const mayUpload = permissionReason(usePermission(operations.uploadFile)) ?? owner.fixed;
-  const mayDelete = permissionReason(usePermission(operations.deleteFile)) ?? owner.fixed;
-  const mayMake = permissionReason(usePermission(operations.makeFrame));
-  const mayExtract = permissionReason(usePermission('createExtraction'));
+  const mayRead = useDisabledReason(operations.downloadFile);
+  const mayUpload = useDisabledReason(operations.uploadFile) ?? owner.fixed;
+  const mayDelete = useDisabledReason(operations.deleteFile) ?? owner.fixed;
+  const mayMake = useDisabledReason(operations.makeFrame);
+  const mayExtract = useDisabledReason('createExtraction');
   const [open, setOpen] = useState<{ what: 'make' | 'delete'; file: PublicFile } | null>(null);
   const button = <UploadButton uploads={uploads} disabledReason={mayUpload} />;
   const actions = (file: PublicFile): MenuEntry[] => [

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { addressOf, useOperation, usePermission } from '../api/index.ts';
+import { addressOf, useOperation } from '../api/index.ts';
 import type { PublicDataFrame } from '../api/types.gen.ts';
 import { useUrlState } from '../routing/url-state.ts';
 import { files as words } from '../text/en/files.ts';
@@ -13,11 +13,11 @@ import {
   Link,
   Loaded,
   Menu,
-  permissionReason,
   RowsBar,
   type RowsColumn,
   RowsGrid,
   Section,
+  useDisabledReason,
 } from '../ui/index.ts';
 import { download } from './Files.tsx';
 import { DeleteFrameDialog } from './Frames.tsx';
@@ -33,7 +33,7 @@ const perPage = 50;
 /** A list of columns is divided by commas, and `-` is descending. */
 const canSort = (name: string): boolean => !/^-|,/.test(name);
 
-/** Why values were read in another way than their column looks. */
+/** Warnings about values that were read in another way than their column looks. */
 const Remarks = ({ frame }: { frame: PublicDataFrame }) =>
   frame.truncated || frame.warnings.length > 0 ? (
     <Callout tone="look" title={frame.truncated ? words.truncated : words.warnings(frame.warnings.length)}>
@@ -51,15 +51,11 @@ const Rows = ({ owner, frame }: { owner: FileOwner; frame: PublicDataFrame }) =>
   const { search, href, set } = useUrlState<FrameSearch>();
   const offset = Math.max(0, (Number(search.from) || 1) - 1);
   const { order } = search;
+  const query = { limit: perPage, offset, order };
   const got = useOperation(
     owner.operations.listRows,
     { ...owner.params, frame: frame.id },
-    {
-      query: { limit: perPage, offset, order },
-      keepPrevious: true,
-      staleTime: 60_000,
-      onFocus: false,
-    },
+    { query, keepPrevious: true, staleTime: 60_000, onFocus: false },
   );
   const sortOf = ({ name }: RowsColumn) =>
     order === name ? 'ascending' : order === `-${name}` ? 'descending' : undefined;
@@ -148,8 +144,8 @@ export const FrameView = ({ owner, name }: { owner: FileOwner; name: string }) =
   const { operations } = owner;
   const params = { ...owner.params, frame: name };
   const got = useOperation(operations.getFrame, params);
-  const mayDelete = permissionReason(usePermission(operations.deleteFrame));
-  const mayExport = permissionReason(usePermission(operations.downloadFrame));
+  const mayDelete = useDisabledReason(operations.deleteFrame);
+  const mayExport = useDisabledReason(operations.downloadFrame);
   const [deleting, setDeleting] = useState(false);
   const list = href({ frame: undefined, from: undefined, order: undefined });
   if (got.error?.status === 404) {

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { listPolling, useOperation, usePermission } from '../api/index.ts';
+import { listPolling, useOperation } from '../api/index.ts';
 import type { PublicDataFrame } from '../api/types.gen.ts';
 import { DeleteDialog } from '../resource/index.ts';
 import { useUrlState } from '../routing/url-state.ts';
@@ -11,10 +11,10 @@ import {
   EmptyState,
   Loaded,
   Muted,
-  permissionReason,
   Section,
   Table,
   TwoLines,
+  useDisabledReason,
 } from '../ui/index.ts';
 import type { FileOwner } from './owner.ts';
 import { QueryBox } from './QueryBox.tsx';
@@ -49,7 +49,6 @@ const columnsOf = (owner: FileOwner): readonly Column<PublicDataFrame>[] => [
   },
 ];
 
-/** Asks before a data frame is deleted. */
 export const DeleteFrameDialog = ({
   owner,
   name,
@@ -83,7 +82,7 @@ export const Frames = ({ owner }: { owner: FileOwner }) => {
     query: { limit: 100 },
     every: listPolling(false),
   });
-  const mayDelete = permissionReason(usePermission(operations.deleteFrame));
+  const mayDelete = useDisabledReason(operations.deleteFrame);
   const [deleting, setDeleting] = useState<string | null>(null);
   const first = got.data?.data[0];
   return (

@@ -10,7 +10,6 @@ import { type FileOwner, isSpreadsheet } from './owner.ts';
 
 const first = { name: '', sheet: '', header: true };
 
-/** Makes a data frame of a file, and opens it. */
 export const MakeFrameDialog = ({
   owner,
   file,

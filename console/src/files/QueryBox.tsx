@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { call, refreshAfter, useForm, usePermission } from '../api/index.ts';
+import { call, refreshAfter, useForm } from '../api/index.ts';
 import type { DataFrameQueryAnswer } from '../api/types.gen.ts';
 import { FormProblems } from '../resource/index.ts';
 import { useUrlState } from '../routing/url-state.ts';
@@ -11,11 +11,11 @@ import {
   EmptyState,
   Form,
   Link,
-  permissionReason,
   RowsTable,
   Section,
   Textarea,
   TextField,
+  useDisabledReason,
   Words,
 } from '../ui/index.ts';
 import type { FileOwner } from './owner.ts';
@@ -23,7 +23,7 @@ import type { FileOwner } from './owner.ts';
 /** SQL over the data frames: the rows are shown, and kept as a frame if a name is given. */
 export const QueryBox = ({ owner, example }: { owner: FileOwner; example: string }) => {
   const { href } = useUrlState<{ frame?: string }>();
-  const reason = permissionReason(usePermission(owner.operations.queryFrames));
+  const reason = useDisabledReason(owner.operations.queryFrames);
   const [answer, setAnswer] = useState<DataFrameQueryAnswer | null>(null);
   const form = useForm({ sql: '', save_as: '' }, async ({ sql, save_as }) => {
     setAnswer(null);

@@ -33,9 +33,8 @@ export interface FileOwner {
   operations: { [K in keyof typeof ofConversation]: (typeof ofConversation)[K] | (typeof ofWorkItem)[K] };
   /** Names it in these operations; an extraction, and the address of the page for a new one, name it by the same. */
   params: Params<'listConversationFiles'> | Params<'listWorkItemFiles'>;
-  /** Its agent, who makes data frames with tools. */
   agentId: string;
-  /** Why its files cannot be changed now; null if they can. */
+  /** The reason why its files cannot be changed now. */
   fixed: string | null;
 }
 
@@ -59,11 +58,10 @@ const tables = new Set(['csv', 'tsv', 'json', 'ndjson', 'jsonl', 'parquet', 'xls
 const documents = /^(image\/(png|jpeg|tiff|webp)|application\/pdf|text\/)/;
 const office = new Set(['docx', 'xlsx', 'csv', 'tsv', 'html', 'htm', 'md', 'txt']);
 
-/** Whether a table can be made of a file. The platform decides it by the bytes; the name says it well enough here. */
+/** Recognizes a table by its name; the platform decides it by the bytes. */
 export const isTable = (name: string): boolean => tables.has(endingOf(name));
 export const isSpreadsheet = (name: string): boolean => endingOf(name) === 'xlsx';
 /** A table and nothing else: rows without text to read. */
 export const isPlainTable = (name: string): boolean => isTable(name) && !isSpreadsheet(name);
-/** Whether data can be extracted from a file. */
 export const isDocument = ({ name, content_type }: { name: string; content_type: string }): boolean =>
   documents.test(content_type) || office.has(endingOf(name));

@@ -1,6 +1,6 @@
 import { files as words } from '../text/en/files.ts';
 
-/** What a data frame was made of, in a few words. */
+/** The origin of a data frame, in a few words. */
 export const sourceOf = (source: Record<string, unknown>): string => {
   const { kind, name, file_name, sheet } = source;
   const file = typeof file_name === 'string' ? file_name : name;

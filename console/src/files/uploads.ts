@@ -5,7 +5,6 @@ import { files as words } from '../text/en/files.ts';
 import { notify } from '../ui/index.ts';
 import type { FileOwner } from './owner.ts';
 
-/** A file on its way to the platform. */
 export interface Sending {
   key: number;
   file: File;

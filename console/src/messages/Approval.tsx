@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useUnsaved } from '../api/index.ts';
+import { readObject } from '../resource/json.ts';
 import { common } from '../text/en/common.ts';
 import { messages as words } from '../text/en/messages.ts';
 import { ActionDialog, Bar, Button, OutcomeTag, Problem, Textarea } from '../ui/index.ts';
@@ -7,14 +8,13 @@ import { WaitingCall } from './Call.tsx';
 import type { Deciding } from './decisions.ts';
 import css from './Messages.module.css';
 import type { Decision, PendingApproval } from './types.ts';
-import { readObject, toolOfReason } from './values.ts';
+import { toolOfReason } from './values.ts';
 
 interface OneProps {
   approval: PendingApproval;
   deciding: Deciding;
 }
 
-/** Other arguments for a call, which is then approved. */
 const EditArguments = ({
   approval,
   deciding,
@@ -57,7 +57,6 @@ const EditArguments = ({
   );
 };
 
-/** Says no to a call, with a reason for the agent. */
 const Deny = ({ approval, deciding, open, onClose }: OneProps & { open: boolean; onClose: () => void }) => {
   const [reason, setReason] = useState('');
   useUnsaved(() => open && reason !== '' && !deciding.busy);
@@ -187,7 +186,7 @@ export const ApprovalCall = ({
   </WaitingCall>
 );
 
-/** What stands below several waiting calls: how many are decided, and the button that sends the decisions. */
+/** The line below several waiting calls: how many are decided, and the button that sends the decisions. */
 export const SendDecisions = ({ deciding }: { deciding: Deciding }) => {
   const { waiting, decided, busy, error, disabledReason } = deciding;
   const missing = waiting.filter(({ approval_id }) => !decided.has(approval_id)).length;

@@ -21,7 +21,7 @@ const Value = ({ label, value, whole }: { label: string; value: unknown; whole?:
   );
 };
 
-/** What became of a call, if it is not simply done. */
+/** The outcome of a call that is not simply done. */
 const State = ({ shown, running }: { shown: ShownCall; running: boolean }) => {
   if (shown.result)
     return shown.result.is_error ? <OutcomeTag kind="missing">{words.failed}</OutcomeTag> : null;
@@ -32,15 +32,9 @@ const State = ({ shown, running }: { shown: ShownCall; running: boolean }) => {
   );
 };
 
-/**
- * A call of a tool, folded to a line: its name, its arguments in short, how long it took. Open it shows the arguments and
- * the result. `running`: calls without a result go on.
- */
-export const Call = ({ shown, running }: { shown: ShownCall; running: boolean }) => {
+const Fold = ({ line, children }: { line: ReactNode; children: ReactNode }) => {
   const id = useId();
   const [open, setOpen] = useState(false);
-  const { call, result, took } = shown;
-  const summary = summaryOf(call.arguments);
   return (
     <div className={css.call}>
       <button
@@ -50,22 +44,37 @@ export const Call = ({ shown, running }: { shown: ShownCall; running: boolean })
         aria-controls={open ? id : undefined}
         onClick={() => setOpen(!open)}
       >
-        <State shown={shown} running={running} />
-        <code>{call.tool_name}</code>
-        <span className={css.summary}>{summary}</span>
-        {took !== null && <span className={css.took}>{duration(took)}</span>}
+        {line}
         <span className={cx(css.chevron, open && css.open)} aria-hidden="true" />
       </button>
-      {open && (
-        <div id={id}>
-          <Value label={words.arguments} value={call.arguments} whole={shown.wholeCall} />
-          {result?.executed_arguments && (
-            <Value label={words.executedArguments} value={result.executed_arguments} />
-          )}
-          {result && <Value label={words.result} value={result.text} whole={shown.wholeResult} />}
-        </div>
-      )}
+      {open && <div id={id}>{children}</div>}
     </div>
+  );
+};
+
+/**
+ * A call of a tool, folded to a line: its name, its arguments in short, how long it took. Open it shows the arguments and
+ * the result. `running`: calls without a result go on.
+ */
+export const Call = ({ shown, running }: { shown: ShownCall; running: boolean }) => {
+  const { call, result, took } = shown;
+  return (
+    <Fold
+      line={
+        <>
+          <State shown={shown} running={running} />
+          <code>{call.tool_name}</code>
+          <span className={css.summary}>{summaryOf(call.arguments)}</span>
+          {took !== null && <span className={css.took}>{duration(took)}</span>}
+        </>
+      }
+    >
+      <Value label={words.arguments} value={call.arguments} whole={shown.wholeCall} />
+      {result?.executed_arguments && (
+        <Value label={words.executedArguments} value={result.executed_arguments} />
+      )}
+      {result && <Value label={words.result} value={result.text} whole={shown.wholeResult} />}
+    </Fold>
   );
 };
 
@@ -78,30 +87,18 @@ export const Folded = ({
   name: string;
   summary: string;
   children: ReactNode;
-}) => {
-  const id = useId();
-  const [open, setOpen] = useState(false);
-  return (
-    <div className={css.call}>
-      <button
-        type="button"
-        className={css.line}
-        aria-expanded={open}
-        aria-controls={open ? id : undefined}
-        onClick={() => setOpen(!open)}
-      >
+}) => (
+  <Fold
+    line={
+      <>
         <span className={css.foldedName}>{name}</span>
         <span className={css.summary}>{summary}</span>
-        <span className={cx(css.chevron, open && css.open)} aria-hidden="true" />
-      </button>
-      {open && (
-        <div id={id} className={css.value}>
-          {children}
-        </div>
-      )}
-    </div>
-  );
-};
+      </>
+    }
+  >
+    <div className={css.value}>{children}</div>
+  </Fold>
+);
 
 /** A call that a person looks at before it is made: its arguments are open. `children` are the buttons. */
 export const WaitingCall = ({
@@ -114,9 +111,7 @@ export const WaitingCall = ({
 }: {
   toolName: string | null;
   tag: ReactNode;
-  /** Why a person is asked. */
   note?: string | null;
-  /** What the buttons mean. */
   more?: string | null;
   args: unknown;
   children?: ReactNode;

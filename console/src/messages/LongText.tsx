@@ -29,7 +29,6 @@ export const LongText = ({
   formatted?: boolean;
   fileName?: string;
   whole?: Whole | null | undefined;
-  /** Not folded at first. */
   unfolded?: boolean | undefined;
 }) => {
   const [open, setOpen] = useState(unfolded);

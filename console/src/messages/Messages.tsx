@@ -1,4 +1,5 @@
 import { Fragment, type ReactNode } from 'react';
+import { readObject } from '../resource/json.ts';
 import { messages as words } from '../text/en/messages.ts';
 import { Time } from '../time/index.ts';
 import { cx } from '../ui/index.ts';
@@ -10,7 +11,7 @@ import { LongText } from './LongText.tsx';
 import css from './Messages.module.css';
 import { newCall, type Paired, pairCalls } from './pair.ts';
 import type { MessagePart, PendingApproval, ShownMessage, ToolCallPart } from './types.ts';
-import { prettyJson, readObject, splitPayload, summaryOf } from './values.ts';
+import { prettyJson, splitPayload, summaryOf } from './values.ts';
 
 /** The id of the element of a message, which is its address in the page. */
 export const anchorOf = (messageId: string): string => `message-${messageId}`;
@@ -108,13 +109,11 @@ const One = ({ message, context }: { message: ShownMessage; context: Context }) 
 };
 
 export interface MessagesProps {
-  /** What they are, for screen readers. */
   label: string;
   /** Oldest first. Those of one conversation. */
   messages: readonly ShownMessage[];
-  /** What a person is asked about the calls. */
   pending?: readonly PendingApproval[];
-  /** How they decide (`useDecisions`); null: not here. */
+  /** The decisions (`useDecisions`); null: not here. */
   deciding?: Deciding | null;
   /** The buttons of a waiting call are elsewhere on the page. */
   quiet?: boolean;
@@ -127,9 +126,9 @@ export interface MessagesProps {
 }
 
 /**
- * What was said, one below the other. Calls of tools are folded to a line, with their results; those that wait for a
- * person are open, with their buttons. All text is hostile: it becomes text nodes, and addresses become links that say
- * nothing of this page.
+ * Messages below each other. Calls of tools are folded to a line, with their results; those that wait for a person are
+ * open, with their buttons. All text is hostile: it becomes text nodes, and addresses become links that say nothing of
+ * this page.
  */
 export const Messages = ({
   label,
@@ -142,7 +141,7 @@ export const Messages = ({
   after,
 }: MessagesProps) => {
   const paired = pairCalls(messages, pending);
-  // Of an attempt that was lost, calls have no result either: only those of the last message go on.
+  // Calls of a lost attempt have no result; only those of the last message go on.
   const last = paired.messages.at(-1);
   const contextOf = (message: ShownMessage): Context => ({
     paired,

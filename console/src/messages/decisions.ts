@@ -3,19 +3,16 @@ import { type ApiProblem, useAction } from '../api/index.ts';
 import { decidable } from './pair.ts';
 import type { Decision, PendingApproval } from './types.ts';
 
-/** What a person decides about the calls that wait. */
+/** The decisions about waiting calls. */
 export interface Deciding {
-  /** The calls about which they can decide. */
   waiting: readonly PendingApproval[];
   decided: ReadonlyMap<string, Decision>;
   /** Sends the decision if one call waits; if several do, it is kept until `send`. */
   decide: (decision: Decision) => Promise<boolean>;
   undo: (approvalId: string) => void;
-  /** Sends the decisions about all calls. */
   send: () => Promise<boolean>;
   busy: boolean;
   error: ApiProblem | null;
-  /** Why this person may not decide; null if they may. */
   disabledReason: string | null;
 }
 

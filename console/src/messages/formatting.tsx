@@ -5,11 +5,10 @@ import { Button } from '../ui/index.ts';
 
 const key = 'formatted';
 
-/** Whether this browser draws the Markdown of messages. Text comes first. */
+/** True if this browser draws the Markdown of messages. Text comes first. */
 export const useFormatting = (): boolean =>
   useSyncExternalStore(subscribePreferences, () => readPreference(key) === '1');
 
-/** Whether a text has anything that formatting would change. */
 export const looksFormatted = (text: string): boolean =>
   /(^|\n)\s{0,3}(#{1,6} |[-*+] |\d{1,9}[.)] |> |```|\|.*\|)|\*\*[^*\n]+\*\*|`[^`\n]+`|\]\(https?:/.test(
     text.slice(0, 20_000),

@@ -6,4 +6,4 @@ export { anchorOf, Messages } from './Messages.tsx';
 export { decidable } from './pair.ts';
 export type { PendingApproval, ShownMessage } from './types.ts';
 export { useMessagePages } from './use-pages.ts';
-export { prettyJson, readObject, summaryOf, toolOfReason } from './values.ts';
+export { prettyJson, summaryOf, toolOfReason } from './values.ts';

@@ -20,7 +20,7 @@ const fence = /^\s*(```+|~~~+)/;
 const line = /^\s{0,3}([-*_])(\s*\1){2,}\s*$/;
 const dashes = /^:?-+:?$/;
 
-/** How deep lists and quotes are read. */
+/** The depth to which lists and quotes are read. */
 const mostDeep = 5;
 
 /** The text of a heading; null for another line. Not one pattern: on many spaces it would take their number cubed. */
@@ -125,17 +125,15 @@ const readBlocks = (lines: readonly string[], deep: number): Block[] => {
   return blocks;
 };
 
-/** What ends a line, for a `.` in a pattern too: a line that it cannot pass makes patterns backtrack. */
+/** The end of a line, for a `.` in a pattern too: a line that it cannot pass makes patterns backtrack. */
 const lineEnd = /\r\n|[\n\r\u2028\u2029]/;
 
-/** The blocks of a text. */
 export const parseMarkdown = (text: string): Block[] => readBlocks(text.split(lineEnd), 0);
 
 /** Each with a limit, so that a text that opens and never closes is not read again from each of its marks. */
 const inline =
   /(`+)(.{1,2000}?)\1(?!`)|\*\*(?=\S)([^\n]{1,1000}?)\*\*|\b__(?=\S)([^\n]{1,1000}?)__\b|\*(?=[^\s*])([^*\n]{1,1000}?)\*|\b_(?=\S)([^_\n]{1,1000}?)_\b|\[([^\]\n]{1,500})\]\((https?:\/\/[^\s)]{1,2000})\)/g;
 
-/** The parts of a line of text. */
 export const parseInline = (text: string, deep = 0): Inline[] => {
   if (deep > mostDeep) return [{ kind: 'text', text }];
   const parts: Inline[] = [];

@@ -5,7 +5,7 @@ export interface Paired {
   /** Without those that have only results of calls that are shown. */
   messages: readonly ShownMessage[];
   calls: ReadonlyMap<ToolCallPart, ShownCall>;
-  /** What waits, but has no call among the messages. */
+  /** Waiting calls that are not among the messages. */
   unmatched: readonly PendingApproval[];
 }
 
@@ -13,7 +13,6 @@ interface Located extends ShownCall {
   at: number;
 }
 
-/** A call of which nothing else is known. */
 export const newCall = (call: ToolCallPart): ShownCall => ({
   call,
   result: null,
@@ -38,7 +37,7 @@ const matchApprovals = (
     return !match;
   });
 
-/** What a person can approve or deny: not a question, which wants a reply. */
+/** Selects the approvals that a person can grant: a question wants a reply. */
 export const decidable = (pending: readonly PendingApproval[]): readonly PendingApproval[] =>
   pending.filter(({ kind }) => kind !== 'question');
 

@@ -16,7 +16,7 @@ export interface ShownMessage {
   role: 'system' | 'user' | 'assistant' | 'tool';
   content: readonly MessagePart[];
   created_at: string;
-  /** Who wrote it: a person, a schedule, the agent. */
+  /** The name of a person, a schedule or the agent. */
   author: string;
   /** Next to the author: the model, "schedule". */
   note?: string | undefined;
@@ -26,7 +26,6 @@ export interface ShownMessage {
   whole?: Whole | undefined;
 }
 
-/** A content of which only the beginning is shown. */
 export interface Whole {
   bytes: number;
   href: string;
@@ -38,14 +37,12 @@ export interface ShownCall {
   result: ToolResultPart | null;
   /** From the message with the call to the one with the result, in milliseconds. */
   took: number | null;
-  /** Where the whole arguments and the whole result are, if they are cut. */
+  /** The address of the whole arguments or result, if they are cut. */
   wholeCall: Whole | null;
   wholeResult: Whole | null;
-  /** Set if a person has to decide about it. */
   approval: PendingApproval | null;
 }
 
-/** What a person decides about a waiting call. */
 export interface Decision {
   approval_id: string;
   decision: 'approve' | 'deny';

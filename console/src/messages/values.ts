@@ -1,7 +1,7 @@
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The arguments of a call in a line: `order: 7731, currency: EUR`. */
+/** Sums up the arguments of a call in a line: `order: 7731, currency: EUR`. */
 export const summaryOf = (value: unknown): string => {
   const short = (each: unknown): string =>
     typeof each === 'string' ? each : typeof each === 'object' ? JSON.stringify(each) : String(each);
@@ -27,21 +27,11 @@ export const prettyJson = (value: unknown): string => {
   }
 };
 
-/** Reads a JSON object that a person wrote; null if it is something else. */
-export const readObject = (text: string): Record<string, unknown> | null => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-};
-
 /** The tool that needs approval, if the platform's own sentence says nothing more; null for any other reason. */
 export const toolOfReason = (reason: string | null | undefined): string | null =>
   /^A person must approve each call of (\S+)\.$/.exec(reason ?? '')?.[1] ?? null;
 
-/** What the platform writes between the message and the payload of a Work Item in its first message. */
+/** The text of the platform between the message and the payload of a Work Item in its first message. */
 const payloadSeparator = '\n\nPayload (JSON):\n';
 
 /** The message of a Work Item and its payload, which is JSON, or the beginning of it; null if there is none. */

@@ -9,9 +9,8 @@ export const AgentSelect = ({
   none,
   ...field
 }: Omit<ComponentProps<typeof Select>, 'options' | 'onSearch' | 'nothing' | 'required'> & {
-  /** Only agents of this mode. */
   mode?: AgentMode;
-  /** What is said if no agent has what was typed in its name. */
+  /** The text if no agent matches. */
   none: string;
 }) => {
   const [typed, setTyped] = useState('');

@@ -17,28 +17,23 @@ import { ActionDialog, Button, notify } from '../ui/index.ts';
 export type DeleteId = Extract<ChangeId, `delete${string}`>;
 
 interface Deletion<O extends DeleteId> {
-  /** The operation that deletes it. */
   operation: O;
   params: Params<O>;
   /** The version that the person saw. */
   etag?: string | null;
-  /** The name of the action: "Delete agent". */
   title: string;
   /** The text of its button, if it is not the title. */
   action?: string;
-  /** Which one. */
   name?: ReactNode;
-  /** What is said when it is gone. */
   deleted: string;
   /** The address that opens then, if this page goes with it. */
   opens?: string;
   /** Called once everything that shows it was read again. A form of it may start again from the new values. */
   onDeleted?: () => void;
-  /** What goes with it, and what keeps it. A function gets the refusal. */
+  /** Consequences and obstacles. A function gets the refusal. */
   children: ReactNode | ((refusal: ApiProblem | null) => ReactNode);
 }
 
-/** Asks before a thing is deleted. */
 export const DeleteDialog = <O extends DeleteId>({
   operation,
   params,
@@ -57,14 +52,14 @@ export const DeleteDialog = <O extends DeleteId>({
     try {
       await call(operation, params, ...([etag ? { ifMatch: etag } : {}] as unknown as InputOf<O>));
     } catch (refusal) {
-      // What keeps it may be new since the page was loaded.
+      // Obstacles may be new since the page was loaded.
       void refreshAfter(operation);
       throw refusal;
     }
     notify(deleted);
     onClose();
     if (opens) {
-      // What was typed about it goes with it.
+      // Unsaved texts about it go with it.
       discardUnsaved();
       await navigate({ href: opens });
     }
@@ -78,9 +73,7 @@ export const DeleteDialog = <O extends DeleteId>({
       title={title}
       {...(button !== undefined && { action: button })}
       kind="danger"
-      onConfirm={() => void action.run()}
-      busy={action.busy}
-      error={action.error}
+      act={action}
     >
       {name && (
         <p>
@@ -92,7 +85,6 @@ export const DeleteDialog = <O extends DeleteId>({
   );
 };
 
-/** The button of a page that deletes what the page shows, after a question. */
 export const DeleteButton = <O extends DeleteId>({
   disabledReason,
   ...dialog

@@ -48,12 +48,10 @@ export const EditForm = <T, V extends object>({
 }: {
   edit: Edit<T, V>;
   labels: Readonly<Record<string, unknown>>;
-  /** How the values of some fields are said. */
   texts?: { [K in keyof V]?: (value: V[K]) => string };
   onSaved: () => void;
   save?: string;
   kind?: ButtonProps['kind'];
-  /** Buttons between Save and Discard. */
   actions?: ReactNode;
   side?: ReactNode;
   wide?: boolean;

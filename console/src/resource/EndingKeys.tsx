@@ -4,7 +4,7 @@ import { common } from '../text/en/common.ts';
 import { endingKeys as words } from '../text/en/ending-keys.ts';
 import { Checkbox, Problem } from '../ui/index.ts';
 
-/** How many keys a question names; of more it says how many there are at least. */
+/** The number of keys that a question names; of more it says how many there are at least. */
 const shown = 200;
 
 interface NamedKeys {
@@ -15,14 +15,11 @@ interface NamedKeys {
 }
 
 const useNamedKeys = (filter: { owner: string } | { made_by: string } | null): NamedKeys => {
+  const query = { ...filter, limit: shown };
   const { data, error } = useOperation(
     'listNamedApiKeys',
     {},
-    {
-      query: { ...filter, limit: shown },
-      enabled: filter !== null,
-      staleTime: 0,
-    },
+    { query, enabled: filter !== null, staleTime: 0 },
   );
   const loading = filter !== null && !data && !error;
   return { keys: (filter && data?.data) || [], more: data?.has_more ?? false, loading, error: error ?? null };
@@ -43,13 +40,11 @@ const Names = ({ lead, found }: { lead: string; found: NamedKeys }) =>
     </>
   );
 
-/** What a question needs to say which keys end, and to ask whether those that were made end as well. */
+/** The parts of a question about keys that end. */
 interface EndingKeys {
-  /** Says it, by name. */
   part: ReactNode;
   /** For the request; undefined if there is nothing to decide. */
   endMadeKeys: boolean | undefined;
-  /** Why the answer cannot be given yet; null if it can. */
   disabledReason: string | null;
 }
 

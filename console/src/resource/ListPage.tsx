@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import {
+  type Body,
   type LoadState,
   listPolling,
   type OperationId,
@@ -9,7 +10,6 @@ import {
   type ReadId,
   useBaseUrl,
   useOperation,
-  usePermission,
 } from '../api/index.ts';
 import { useCursor, useUrlState } from '../routing/url-state.ts';
 import {
@@ -28,8 +28,8 @@ import {
   type Option,
   Page,
   Pager,
-  permissionReason,
   Table,
+  useDisabledReason,
 } from '../ui/index.ts';
 
 /**
@@ -45,23 +45,19 @@ interface ListFilter {
   placeholder?: string;
 }
 
-/** What the address of a list has. */
 type ListSearch = Readonly<Record<string, string | undefined>>;
 
-/** The operations that return a list. */
 type ListId = {
   [O in ReadId]: Output<O> extends { data: readonly { id: string }[] } ? O : never;
 }[ReadId];
 
 type RowOf<O extends ListId> = Output<O> extends { data: readonly (infer R)[] } ? R : never;
 
-interface ListPageProps<O extends ListId, R> {
+interface ListPageProps<O extends ListId, R, E extends OperationId> {
   title: string;
   /** `lead` is below the title, `what` are the things in "No … match", `empty` says that there is none yet. */
   words: { lead: string; what?: string; empty: string };
-  /** The operation that lists them. */
   operation: O;
-  /** Milliseconds between two requests; null for none. */
   every?: number | null;
   filters?: readonly ListFilter[];
   /** For the few lists that come as a whole: whether a row matches the filters, which are not sent then. */
@@ -69,17 +65,14 @@ interface ListPageProps<O extends ListId, R> {
   columns: readonly Column<R>[];
   name: (row: R) => string;
   href?: (row: R) => string;
-  /** What can be done with a row. */
   menu?: (row: R) => readonly MenuEntry[];
-  /** The button that creates one: in the header, or in the empty list. */
   create?: { label: string; operation: OperationId; href?: string; onClick?: () => void };
-  /** The path and body of a POST that creates one: the command of the empty list. */
-  example?: readonly [string, object];
+  /** The request that creates one: the command of the empty list. */
+  example?: readonly [operation: E, body: Body<E>];
   /** The whole command of the empty list, if it is more than a POST of JSON. */
   command?: (baseUrl: string) => string;
   /** The command of the empty list, if something must be read for it. */
   readCommand?: ReactNode;
-  /** Other buttons of the header. */
   actions?: ReactNode;
   /** Above the filters; and dialogs. */
   children?: ReactNode;
@@ -87,9 +80,12 @@ interface ListPageProps<O extends ListId, R> {
 
 const noFilters: readonly ListFilter[] = [];
 
-/** A page that lists what an operation of the API has: filters in the address, a table, and the pages of the list. */
-export const ListPage = <O extends ListId, R extends { id: string } = RowOf<O> & { id: string }>(
-  props: ListPageProps<O, R>,
+export const ListPage = <
+  O extends ListId,
+  E extends OperationId,
+  R extends { id: string } = RowOf<O> & { id: string },
+>(
+  props: ListPageProps<O, R, E>,
 ) => {
   const { title, words, operation, filters = noFilters, matches, create, example } = props;
   const every = props.every === null ? undefined : (props.every ?? listPolling(false));
@@ -103,7 +99,7 @@ export const ListPage = <O extends ListId, R extends { id: string } = RowOf<O> &
   }) as unknown as LoadState<{ data: R[]; next?: string | null }>;
   const pager = useCursor(got.data?.next);
   const base = useBaseUrl();
-  const mayCreate = permissionReason(usePermission(create?.operation ?? operation));
+  const mayCreate = useDisabledReason(create?.operation ?? operation);
   const button = create?.href ? (
     <ButtonLink kind="primary" href={create.href} disabledReason={mayCreate}>
       {create.label}
@@ -171,7 +167,10 @@ export const ListPage = <O extends ListId, R extends { id: string } = RowOf<O> &
                   <EmptyState
                     sentence={words.empty}
                     action={button}
-                    curl={props.command?.(base) ?? (example && curlOf(base, 'POST', ...example))}
+                    curl={
+                      props.command?.(base) ??
+                      (example && curlOf(base, example[0], {} as Params<E>, { body: example[1] }))
+                    }
                   >
                     {props.readCommand}
                   </EmptyState>

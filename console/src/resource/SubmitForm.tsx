@@ -3,7 +3,7 @@ import { ApiProblem, type Form as FormState } from '../api/index.ts';
 import { Button, Form, Problem } from '../ui/index.ts';
 import { DiscardButton } from './DiscardButton.tsx';
 
-/** Why a form was refused, for all that none of its fields shows. A conflict has a dialog of its own. */
+/** The problems of a form that none of its fields shows. A conflict has a dialog of its own. */
 export const FormProblems = <V extends object>({ form }: { form: FormState<V> }) => (
   <>
     {form.otherFaults.length > 0 && (
@@ -13,7 +13,6 @@ export const FormProblems = <V extends object>({ form }: { form: FormState<V> })
   </>
 );
 
-/** A form with the button that sends it. Buttons in `actions` follow that one. */
 export const SubmitForm = <V extends object>({
   form,
   submit,
@@ -24,13 +23,10 @@ export const SubmitForm = <V extends object>({
   children,
 }: {
   form: FormState<V>;
-  /** The text of the button. */
   submit: string;
   busy?: boolean;
-  /** What the button does, if it does not save. */
   onSubmit?: () => void;
   actions?: ReactNode;
-  /** Where "Discard" leads. A dialog has none. */
   discard?: string;
   children: ReactNode;
 }) => (

@@ -5,18 +5,17 @@ import { useAgents } from './agents.ts';
 
 /**
  * The command of an empty list of what belongs to an agent: it works as it stands, with the id of an agent that there is.
- * Without any agent it is the one that makes the first. `of` returns path and body of the POST. Undefined until the agents
- * are known, and while `wanted` is false.
+ * Without any agent it is the one that makes the first. Undefined until the agents are known, and while `wanted` is false.
  */
 export const useAgentExample = (
   wanted: boolean,
-  of: (agentId: string) => readonly [path: string, body: object],
+  commandFor: (agent_id: string, baseUrl: string) => string,
 ): string | undefined => {
   const base = useBaseUrl();
   const { data } = useAgents({ mode: 'worker', enabled: wanted });
   if (!wanted || !data) return undefined;
   const [agent] = data.data;
   return agent
-    ? curlOf(base, 'POST', ...of(agent.id))
-    : curlOf(base, 'POST', '/agents', { name: common.exampleAgent, mode: 'worker' });
+    ? commandFor(agent.id, base)
+    : curlOf(base, 'createAgent', {}, { body: { name: common.exampleAgent, mode: 'worker' } });
 };

@@ -24,14 +24,10 @@ export const useCreateForm = <O extends ChangeId, V extends object>({
   ...options
 }: FormOptions & {
   operation: O;
-  /** Those of its path. */
   params: Params<O>;
-  /** The values at first. */
   first: V;
   toBody: (values: V) => Body<O>;
-  /** What is said when it is there. */
   created?: string;
-  /** The address of the page that opens then. */
   opens?: (thing: Output<O>) => string;
   onCreated?: (thing: Output<O>) => void;
 }): Form<V> => {

@@ -5,4 +5,4 @@ import { curlOf } from '../ui/index.ts';
  * file, and the connection that reads it. A connection to a database that is not there is refused.
  */
 export const dataConnectionExample = (base: string): string =>
-  `npm run example:shop\n${curlOf(base, 'POST', '/data-connections', { name: 'Shop', engine: 'sqlite', configuration: { path: 'shop.db' } })}`;
+  `npm run example:shop\n${curlOf(base, 'createDataConnection', {}, { body: { name: 'Shop', engine: 'sqlite', configuration: { path: 'shop.db' } } })}`;

@@ -2,7 +2,6 @@ import { createRootRoute, createRoute, lazyRouteComponent } from '@tanstack/reac
 import { getMe } from '../api/me.ts';
 import type { OperationId } from '../api/operations.ts';
 
-/** The parameters in the path of a page. */
 export type PathParams<P extends string> = P extends `${string}$${infer Rest}`
   ? Rest extends `${infer Name}/${infer More}`
     ? { [K in Name]: string } & PathParams<More>
@@ -11,11 +10,11 @@ export type PathParams<P extends string> = P extends `${string}$${infer Rest}`
 
 interface Page<P extends string, S extends object> {
   path: P;
-  /** Reads what the address says after `?` (`searchSchema`). */
+  /** Reads the query of the address (`searchSchema`). */
   search: (raw: Record<string, unknown>) => S;
-  /** The operation without which the page shows nothing: who may not call it is told which role may. */
+  /** The operation that the page depends on: who may not call it is told which role may. */
   operation: OperationId;
-  /** Asks for what the page shows first (`readEarly`), in the words of the page, while its code is on its way. */
+  /** Asks for the page's first data (`readEarly`), in the words of the page, while its code is on its way. */
   first?: (address: { params: PathParams<P>; search: S }) => void;
   /** The module of the component, and its name there. It is loaded when someone goes to it or points at a link to it. */
   component: readonly [load: () => Promise<object>, name: string];
@@ -28,12 +27,11 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** Everything. `app/router.tsx` gives it and the frame their components. */
+/** The root. `app/router.tsx` gives it and the frame their components. */
 export const root = createRootRoute();
-/** The frame: all pages but sign-in are inside it. */
 export const shell = createRoute({ getParentRoute: () => root, id: 'shell' });
 
-/** Asks for what a page shows first. Only if they may see it: a refusal would be in the audit log. */
+/** Asks for the first data of a page. Only if the person may see it: a refusal would be in the audit log. */
 export const askFirst = (
   { operation, first }: { operation?: OperationId; first?: (address: never) => void },
   address: { params: object; search: object },
@@ -56,7 +54,7 @@ export const page = <const P extends string, S extends object>({
     component: lazyRouteComponent(load as () => Promise<Record<string, () => null>>, name),
     staticData: { operation, first: first as never },
     loader: ({ params, location, preload }) => {
-      // Who only points at a link asks for nothing.
+      // Pointing at a link asks for nothing.
       if (!preload)
         askFirst({ operation, first }, { params: params as object, search: search(location.search) });
     },

@@ -24,7 +24,7 @@ export const stringifySearch = (search: Record<string, unknown>): string => {
 };
 
 /**
- * What a page reads from its address: a reader for each parameter. Any value that the reader does not know counts as
+ * Makes the reader of a page's query from one for each parameter. A value that the reader does not know counts as
  * absent. It is undefined by name, because the router puts what is returned over the address as it stands: a parameter
  * that was left out would come through unread.
  */
@@ -36,7 +36,6 @@ export const searchSchema =
     return search as { [K in keyof S]?: ReturnType<S[K]> };
   };
 
-/** A page that reads nothing from its address. */
 export const noSearch = searchSchema({});
 
 const first = (raw: unknown): string | undefined => {
@@ -44,7 +43,6 @@ const first = (raw: unknown): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
-/** A parameter that is a text. */
 export const text = (raw: unknown): string | undefined => first(raw);
 
 /** A parameter that is a moment, as ISO 8601. A link that was cut short has none. */
@@ -53,7 +51,6 @@ export const moment = (raw: unknown): string | undefined => {
   return value === undefined || Number.isNaN(Date.parse(value)) ? undefined : value;
 };
 
-/** A parameter that may be repeated. */
 export const texts = (raw: unknown): string[] | undefined => {
   const values = (Array.isArray(raw) ? raw : [raw]).filter(
     (value) => typeof value === 'string' && value !== '',
@@ -61,7 +58,6 @@ export const texts = (raw: unknown): string[] | undefined => {
   return values.length === 0 ? undefined : (values as string[]);
 };
 
-/** A parameter that is one of some words. */
 export const oneOf =
   <const W extends readonly string[]>(words: W) =>
   (raw: unknown): W[number] | undefined =>

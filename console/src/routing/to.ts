@@ -7,7 +7,7 @@ type Routes = RegisteredRouter['routesByPath'];
 /** The path of a page, as its route names it: `/agents/$agentId`. */
 export type PagePath = keyof Routes & string;
 
-/** What an address may say after `?`: what the page reads there. One value of a list may stand alone. */
+/** The query of a page. One value of a list may stand alone. */
 export type SearchOf<P extends PagePath> = {
   [K in keyof Routes[P]['types']['fullSearchSchema']]?:
     | Routes[P]['types']['fullSearchSchema'][K]

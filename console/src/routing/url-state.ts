@@ -1,27 +1,22 @@
 import { useNavigate, useRouterState, useSearch } from '@tanstack/react-router';
 import { stringifySearch } from './search.ts';
 
-/** The state of a page that is in its address. */
 export interface UrlState<S> {
   search: S;
-  /**
-   * Changes some parameters by what a person has chosen: Back undoes it. undefined and '' remove one. The page of the list
-   * starts again.
-   */
+  /** Changes some parameters by a choice: Back undoes it. undefined and '' remove one. The list starts again. */
   set: (patch: Partial<S>) => void;
-  /** As `set`, without an entry in the history: for what is typed, and for what closes. */
+  /** As `set`, without an entry in the history: for typing and closing. */
   replace: (patch: Partial<S>) => void;
   /** The address of this page with some parameters changed: for tabs and links. */
   href: (patch: Partial<S>) => string;
-  /** Removes the parameters, and only them. */
   clear: (names: readonly (keyof S & string)[]) => void;
-  /** How many filters are set by these parameters. `from` and `to` are the two ends of one. */
+  /** The number of filters that are set by these parameters. `from` and `to` are the two ends of one. */
   count: (names: readonly (keyof S & string)[]) => number;
 }
 
 /**
- * Reads and changes what a page keeps in its address. `S` is what the page's `search.ts` returns. The parameter `next` is
- * the cursor of a list, which no other filter keeps.
+ * Reads and changes the state of a page in its address. `S` is the return type of the page's search reader. The
+ * parameter `next` is the cursor of a list, which no other filter keeps.
  */
 export const useUrlState = <S extends object>(): UrlState<S> => {
   const raw: unknown = useSearch({ strict: false });

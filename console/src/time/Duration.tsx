@@ -1,7 +1,7 @@
 import { duration } from '../text/format.ts';
 import { useClock } from './clock.ts';
 
-/** How long something took, or has taken so far if `to` is not given. */
+/** The duration of something, or until now if `to` is not given. */
 export const Duration = ({ from, to }: { from: string; to?: string | null | undefined }) => {
   const start = Date.parse(from);
   const running = useClock((now) =>

@@ -5,7 +5,7 @@ import css from './Time.module.css';
 import { useZone, zoneLabel } from './zone.ts';
 
 /**
- * How a time is written. `relative`: "in 3 h 12 min". `exact`: "Mon 02:30 Berlin". `both`: the relative form over the
+ * The form of a time. `relative`: "in 3 h 12 min". `exact`: "Mon 02:30 Berlin". `both`: the relative form over the
  * exact one, as in the cells of tables. `clock`: "14:36:02", for lists of one day. `day`: "Mon 23 Nov" over "02:30".
  * `date`: "Mon 23 Nov 02:30", for lists whose heading names the zone.
  */
@@ -18,7 +18,6 @@ export interface TimeProps {
   zone?: string | null | undefined;
   /** Always show the time in `zone`, whatever the viewer chose. */
   fixedZone?: boolean;
-  /** Show seconds in the exact form. */
   seconds?: boolean;
 }
 

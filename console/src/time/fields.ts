@@ -5,5 +5,5 @@ export const fieldOfTime = (iso: string | null | undefined): string => {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 };
 
-/** What such a field has as a time of the API. */
+/** Converts the value of such a field to a time of the API. */
 export const timeOfField = (value: string): string => new Date(value).toISOString();

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { readPreference, subscribePreferences, writePreference } from '../base/preferences.ts';
 
-/** In which zone times are shown: the viewer's, UTC, or the zone of the schedule where there is one. */
+/** The zone in which times are shown: the viewer's, UTC, or that of the schedule where there is one. */
 export const zoneChoices = ['local', 'utc', 'schedule'] as const;
 export type ZoneChoice = (typeof zoneChoices)[number];
 
@@ -22,7 +22,6 @@ export const localZone = (): string => {
 const readChoice = (): ZoneChoice =>
   zoneChoices.find((choice) => choice === readPreference('zone')) ?? 'local';
 
-/** Returns the chosen way to show times, and the function that changes it. */
 export const useZoneChoice = (): [ZoneChoice, (choice: ZoneChoice) => void] => [
   useSyncExternalStore(subscribePreferences, readChoice),
   (choice) => writePreference('zone', choice),

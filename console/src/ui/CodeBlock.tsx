@@ -1,4 +1,12 @@
 import type { ReactNode } from 'react';
+import {
+  type Body,
+  methodOf,
+  type OperationId,
+  type Params,
+  type QueryOf,
+  urlOf,
+} from '../api/operations.ts';
 import { common } from '../text/en/common.ts';
 import css from './CodeBlock.module.css';
 import { CopyButton } from './CopyValue.tsx';
@@ -15,18 +23,18 @@ export const CodeBlock = ({ code, label, aside }: { code: string; label: string;
 );
 
 /**
- * A curl command for the API with `$KEY`, in lines that fit. `baseUrl` is the address of the API (`useBaseUrl`), and
- * `path` is below it: `/agents`. A path that begins with `/api/v2` is the same. `body` is shown as JSON.
+ * A curl command for an operation with `$KEY`, in lines that fit. `baseUrl` is the address of the API (`useBaseUrl`);
+ * `body` is shown as JSON.
  */
-export const curlOf = (
+export const curlOf = <O extends OperationId>(
   baseUrl: string,
-  method: string,
-  path: string,
-  body?: unknown,
-  key = '$KEY',
+  operation: O,
+  params: Params<O>,
+  { body, query, key = '$KEY' }: { body?: Body<O>; query?: QueryOf<O>; key?: string } = {},
 ): string => {
+  const method = methodOf(operation);
   const implied = body === undefined ? 'GET' : 'POST';
-  const address = `${baseUrl}${path.replace(/^\/api\/v2(?=\/)/, '')}`;
+  const address = urlOf(baseUrl, operation, params, query);
   // The shell takes `?` and `&` for its own.
   const quoted = /[?&]/.test(address) ? `'${address}'` : address;
   const lines = [

@@ -1,25 +1,10 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
+import type { Action } from '../api/mutation.ts';
 import type { ApiProblem } from '../api/request.ts';
 import { Button, type ButtonKind } from './Button.tsx';
 import css from './Dialog.module.css';
+import type { DialogProps } from './DialogFrame.tsx';
 import { Problem } from './states.tsx';
-
-export interface DialogProps {
-  open: boolean;
-  onClose: () => void;
-  /** The name of the action: "Pause schedule". */
-  title: string;
-  children: ReactNode;
-  /** Buttons at the end: the action itself. "Close" is always at the top. */
-  actions?: ReactNode;
-  wide?: boolean;
-  /** Only the button "Close" closes it: for values that are shown once. */
-  onlyByButton?: boolean;
-  /** false: nothing closes it but what it asks for. */
-  closable?: boolean;
-  /** The name of the closing button, if it is not "Close". */
-  closeLabel?: string;
-}
 
 const loadFrame = () => import('./DialogFrame.tsx');
 const Frame = lazy(() => loadFrame().then(({ DialogFrame }) => ({ default: DialogFrame })));
@@ -43,7 +28,9 @@ export interface ActionDialogProps extends Omit<DialogProps, 'actions'> {
   /** The text of the button, if it is not the title. */
   action?: string;
   kind?: ButtonKind;
-  onConfirm: () => void;
+  /** The change that it asks about: the other three follow from it. */
+  act?: Action<[], unknown>;
+  onConfirm?: () => void;
   busy?: boolean;
   /** Why the change failed. */
   error?: ApiProblem | null;
@@ -54,9 +41,10 @@ export interface ActionDialogProps extends Omit<DialogProps, 'actions'> {
 export const ActionDialog = ({
   action,
   kind = 'primary',
-  onConfirm,
-  busy,
-  error,
+  act,
+  onConfirm = () => void act?.run(),
+  busy = act?.busy,
+  error = act?.error,
   disabledReason,
   children,
   ...dialog

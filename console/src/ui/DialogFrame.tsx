@@ -4,12 +4,29 @@ import '@mantine/core/styles/Overlay.layer.css';
 import '@mantine/core/styles/ModalBase.layer.css';
 import '@mantine/core/styles/Modal.layer.css';
 import { Modal } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { common } from '../text/en/common.ts';
 import { Bar, Button } from './Button.tsx';
 import css from './Dialog.module.css';
-import type { DialogProps } from './Dialog.tsx';
 import { useEscape } from './escape.ts';
 import { useReturnFocus } from './return-focus.ts';
+
+export interface DialogProps {
+  open: boolean;
+  onClose: () => void;
+  /** The name of the action: "Pause schedule". */
+  title: string;
+  children: ReactNode;
+  /** Buttons at the end: the action itself. "Close" is always at the top. */
+  actions?: ReactNode;
+  wide?: boolean;
+  /** Only the button "Close" closes it: for values that are shown once. */
+  onlyByButton?: boolean;
+  /** false: nothing closes it but what it asks for. */
+  closable?: boolean;
+  /** The name of the closing button, if it is not "Close". */
+  closeLabel?: string;
+}
 
 /** The dialog itself, which `Dialog` loads when it is first opened. */
 export const DialogFrame = ({

@@ -196,3 +196,25 @@ export const FilterChoice = ({
     </Combobox>
   );
 };
+
+/** A filter with one choice at most. */
+export const FilterSelect = <V extends string>({
+  value,
+  options,
+  onChange,
+  ...more
+}: {
+  label: string;
+  value: V | undefined;
+  options: readonly (Option & { value: V })[];
+  onChange: (value: V | undefined) => void;
+  onSearch?: (text: string) => void;
+  onOpen?: () => void;
+}) => (
+  <FilterChoice
+    {...more}
+    value={value === undefined ? [] : [value]}
+    options={options}
+    onChange={([chosen]) => onChange(options.find((option) => option.value === chosen)?.value)}
+  />
+);

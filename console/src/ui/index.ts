@@ -16,7 +16,7 @@ export { Mark, type Outcome, outcomeKinds, Shape, wordOf } from './drawings/mark
 export { Strip } from './drawings/Strip.tsx';
 export { type Step, Waterfall } from './drawings/Waterfall.tsx';
 export { offsetAt } from './drawings/zone-time.ts';
-export { FilterBar, FilterChoice, FilterText } from './FilterBar.tsx';
+export { FilterBar, FilterChoice, FilterSelect, FilterText } from './FilterBar.tsx';
 export { NumberField, PasswordField, SecretField, SecretTextarea, Textarea, TextField } from './fields.tsx';
 export { useHash, useHashTarget } from './hash-target.ts';
 export { JsonView } from './JsonView.tsx';
@@ -43,7 +43,7 @@ export {
   TwoLines,
 } from './Page.tsx';
 export { Pager } from './Pager.tsx';
-export { permissionReason } from './permission.ts';
+export { permissionReason, useDisabledReason } from './permission.ts';
 export { RowsBar } from './RowsBar.tsx';
 export { type RowsColumn, RowsGrid, type RowValue } from './RowsGrid.tsx';
 export { RowsTable } from './RowsTable.tsx';

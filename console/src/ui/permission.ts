@@ -1,4 +1,5 @@
-import type { Permission } from '../api/me.ts';
+import { type Permission, type Role, usePermission } from '../api/me.ts';
+import type { OperationId } from '../api/operations.ts';
 import { states } from '../text/en/states.ts';
 
 /** Why an action can not be used, for `disabledReason`; null if it can. */
@@ -6,3 +7,7 @@ export const permissionReason = ({ allowed, requiredRole, role }: Permission): s
   if (allowed) return null;
   return requiredRole ? states.actionNeedsRole(requiredRole, role) : states.actionNotAllowed;
 };
+
+/** Returns the reason why this person may not call `operation`; null if they may. */
+export const useDisabledReason = (operation: OperationId, atLeast?: Role): string | null =>
+  permissionReason(usePermission(operation, atLeast));

@@ -21,7 +21,7 @@ export interface ReadQuery {
    * batch waits for it.
    */
   onRows?: OnRows;
-  /** What SQLite's authorizer permits. Other engines have privileges. */
+  /** Permissions of SQLite's authorizer. Other engines have privileges. */
   permitted?: { tables: readonly string[]; functions: readonly string[] };
 }
 
@@ -33,13 +33,13 @@ export interface ServerInfo {
 /** An open connection. It is used by one caller at a time. */
 export interface Session {
   readonly server: ServerInfo;
-  /** Whether it was lost, and cannot be used again. */
+  /** The session was lost, and cannot be used again. */
   readonly broken: boolean;
   /** Rejects with QueryFailure, or with ConnectionFailure if the connection is lost. */
   read(query: ReadQuery): Promise<Rows>;
-  /** Whether statements run in a transaction that the engine keeps read-only. */
+  /** Statements run in a transaction that the engine keeps read-only. */
   isReadOnly(): Promise<boolean>;
-  /** Whether the user may change data, by privileges. */
+  /** The user may change data, by privileges. */
   isWritable(): Promise<boolean>;
   close(): void;
 }
@@ -84,7 +84,6 @@ export interface TableList {
   more: boolean;
 }
 
-/** What a session is opened with. */
 export interface OpenParts {
   egress: Egress;
   own: OwnDatabase;
@@ -93,11 +92,11 @@ export interface OpenParts {
 
 /** Recognizes the platform's own database. */
 export interface OwnDatabase {
-  /** Whether PostgreSQL at one of these addresses, with this database, is it. */
+  /** Compares the address and the name of the database. */
   isAt(addresses: readonly string[], port: number, database: string): Promise<boolean>;
-  /** Whether a server with this identity (`pg_control_system`) and this database is it, whatever its address. */
+  /** Compares the identity of the server (`pg_control_system`), whatever its address. */
   isServer(systemIdentifier: string, database: string): Promise<boolean>;
-  /** Whether the platform has a PostgreSQL at all. */
+  /** The platform has a PostgreSQL. */
   readonly exists: boolean;
 }
 
@@ -106,7 +105,7 @@ export interface Engine<S> {
   /** Rejects with ConnectionFailure, and leaves no connection open then. */
   open(settings: S, parts: OpenParts): Promise<Session>;
   listTables(session: Session, filter: TableFilter): Promise<TableList>;
-  /** What a table without a schema is in. */
+  /** Returns the schema of a table without one. */
   defaultSchema(settings: S): string;
   /** A SELECT of these columns. `limit` is a whole number. */
   printSelect(table: { schema: string; name: string }, columns: readonly string[], limit: number): string;

@@ -1,6 +1,5 @@
 import type { Step } from './progress.ts';
 
-/** Why a database cannot be used. */
 export const connectionReasons = ['unreachable', 'authentication', 'tls', 'denied'] as const;
 export type ConnectionReason = (typeof connectionReasons)[number];
 

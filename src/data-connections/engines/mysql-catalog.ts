@@ -2,7 +2,6 @@ import type { Session, TableFilter, TableInfo, TableList } from './engine.ts';
 import { QueryFailure } from './failures.ts';
 import { datatypeOfColumn } from './mysql-types.ts';
 
-/** How long the catalog of a large server may take, in milliseconds. */
 const catalogTimeoutMs = 15_000;
 
 const systemSchemas = `('mysql', 'information_schema', 'performance_schema', 'sys')`;
@@ -13,7 +12,7 @@ const grantee = `concat('''', substring(current_user(), 1, char_length(current_u
 /** DROP is what TRUNCATE needs. */
 const writes = `('INSERT', 'UPDATE', 'DELETE', 'DROP', 'SUPER')`;
 
-/** Whether the user may change a table that is no system table. Columns also tell what a role gives. */
+/** The user may change a table that is no system table. Columns also tell the privileges of roles. */
 export const writableSql = `select
   exists (select 1 from information_schema.USER_PRIVILEGES where GRANTEE = ${grantee} and PRIVILEGE_TYPE in ${writes})
   or exists (select 1 from information_schema.SCHEMA_PRIVILEGES

@@ -11,7 +11,6 @@ const numberOf = (error: unknown): number | undefined => {
 /** Access denied, unknown database, host not permitted, a way of signing in that the driver does not have. */
 const refusals = [1044, 1045, 1049, 1130, 1251, 1524, 1698, 1862, 3118, 4151];
 
-/** Why a server that accepts connections does not let the user in. */
 export const signInFailure = (error: unknown): ConnectionFailure => {
   if (error instanceof ConnectionFailure) return error;
   const code = codeOf(error);
@@ -45,7 +44,7 @@ const meanings: Record<number, string> = {
   1365: 'A division by zero',
 };
 
-/** Why a query failed; a ConnectionFailure if the connection is lost. */
+/** Returns a ConnectionFailure if the connection is lost. */
 export const queryFailure = (error: unknown): QueryFailure | ConnectionFailure => {
   if (error instanceof QueryFailure || error instanceof ConnectionFailure) return error;
   const number = numberOf(error);

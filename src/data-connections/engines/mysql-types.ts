@@ -37,7 +37,6 @@ const texts: readonly number[] = [
   Types.LONG_BLOB,
 ];
 
-/** Of a result column. */
 export const datatypeOfField = ({ columnType, columnLength, characterSet }: FieldPacket): Datatype => {
   const type = columnType ?? -1;
   if ((type === Types.TINY || type === Types.BIT) && columnLength === 1) return 'Boolean';
@@ -70,7 +69,6 @@ const byName: Record<string, Datatype> = {
   uuid: 'String',
 };
 
-/** Of a column of a table: its `DATA_TYPE` and its `COLUMN_TYPE`. */
 export const datatypeOfColumn = (dataType: string, columnType: string): Datatype =>
   /^(tinyint|bit)\(1\)/i.test(columnType) ? 'Boolean' : (byName[dataType.toLowerCase()] ?? 'Opaque');
 

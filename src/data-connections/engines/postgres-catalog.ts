@@ -1,7 +1,6 @@
 import type { Session, TableFilter, TableInfo, TableList } from './engine.ts';
 import { datatypeOfType } from './postgres-types.ts';
 
-/** How long the catalog of a large database may take, in milliseconds. */
 const catalogTimeoutMs = 15_000;
 
 /** Columns and keys come as JSON, so that a page of tables is one statement. */

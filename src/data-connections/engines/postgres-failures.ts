@@ -3,7 +3,6 @@ import { timedOut } from './watch.ts';
 
 const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
 
-/** Why a server that accepts connections does not let the user in. */
 export const signInFailure = (error: unknown): ConnectionFailure => {
   if (error instanceof ConnectionFailure) return error;
   const code = codeOf(error);
@@ -17,7 +16,7 @@ export const signInFailure = (error: unknown): ConnectionFailure => {
   return new ConnectionFailure('unreachable', `The server does not let the user in (${code}).`);
 };
 
-/** What a person can do something about, by SQLSTATE. The server's own text may quote values of rows, or SQL. */
+/** Failures that a person can fix, by SQLSTATE. The server's own text may quote values of rows, or SQL. */
 const meanings: Record<string, string> = {
   '42P01': 'A table does not exist',
   '42703': 'A column does not exist',
@@ -35,7 +34,7 @@ const meanings: Record<string, string> = {
   '53200': 'The database is out of memory',
 };
 
-/** Why a query failed; a ConnectionFailure if the connection is lost. */
+/** Returns a ConnectionFailure if the connection is lost. */
 export const queryFailure = (error: unknown): QueryFailure | ConnectionFailure => {
   if (error instanceof QueryFailure || error instanceof ConnectionFailure) return error;
   const code = codeOf(error);

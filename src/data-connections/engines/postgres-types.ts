@@ -49,9 +49,9 @@ const byOid: Record<number, Datatype> = {
   2950: 'String',
 };
 
-/** Of a result column. The types of extensions have no fixed OID. */
+/** Types of extensions have no fixed OID. */
 export const datatypeOfOid = (oid: number): Datatype => byOid[oid] ?? 'Opaque';
 
-/** Of a column of a table. `typtype` is `e` for an enum. */
+/** `typtype` is `e` for an enum. */
 export const datatypeOfType = (name: string, typtype: string): Datatype =>
   typtype === 'e' ? 'String' : (byName[name] ?? 'Opaque');

@@ -17,7 +17,7 @@ import { watched } from './watch.ts';
 /** Values as the server's text, which `values.ts` reads. Without it the types that the platform sets for itself apply. */
 const asText = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;
 
-/** How many rows are asked for at once: at most so many, and about as many as have so many bytes. */
+/** Rows that are fetched at once: at most so many, and about as many as have so many bytes. */
 const chunkRows = 500;
 const chunkBytes = 4 * 1024 * 1024;
 const firstChunkRows = 20;

@@ -21,7 +21,7 @@ const doing: Record<Step, string> = {
   query: 'waiting for the result of a query',
 };
 
-/** How far an attempt to use a database has come, and until when it may take. */
+/** The steps of an attempt to use a database, and its time limit. */
 export class Progress {
   readonly steps: StepResult[] = [];
   /** In milliseconds since 1970. */

@@ -14,7 +14,6 @@ export interface TlsSettings {
   client_key?: string;
 }
 
-/** How to reach a database server. */
 export interface ServerSettings {
   host: string;
   port: number;

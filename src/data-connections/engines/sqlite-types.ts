@@ -14,7 +14,7 @@ const byPart: readonly (readonly [RegExp, Datatype])[] = [
   [/REAL|FLOA|DOUB/, 'Float'],
 ];
 
-/** Of a column, by its declared type; `` without one. */
+/** The declared type of a column may be empty. */
 export const datatypeOfDeclared = (type: string): Datatype => {
   if (type === '') return 'Opaque';
   const upper = type.toUpperCase();
@@ -23,7 +23,7 @@ export const datatypeOfDeclared = (type: string): Datatype => {
 
 type SqliteKind = Jobs['sqliteQuery']['output']['columns'][number]['values'][number];
 
-/** Of an expression, which has no declared type, by what its values are. */
+/** An expression has no declared type, so its values decide. */
 export const datatypeOfKinds = (kinds: readonly SqliteKind[]): Datatype => {
   if (kinds.length === 0) return 'Opaque';
   if (kinds.includes('text')) return kinds.length === 1 ? 'String' : 'Opaque';

@@ -10,11 +10,11 @@ import { timedOut } from './watch.ts';
 const schema = 'main';
 const catalogSeconds = 15;
 const maxBytes = 10 * 1024 * 1024;
-/** Of rows that wait in a file. */
+/** The most bytes of rows that wait in a file. */
 const maxBytesInBatches = 1024 ** 3;
 const maxCharacters = 10_000;
 
-/** What the message of SQLite means; the message itself may quote SQL. */
+/** Returns a message of our own, because that of SQLite may quote SQL. */
 const meaningOf = (message: string): string => {
   if (message.startsWith('no such table')) return 'A table does not exist.';
   if (message.startsWith('no such column')) return 'A column does not exist.';
@@ -25,7 +25,7 @@ const meaningOf = (message: string): string => {
     : 'The database refuses the query.';
 };
 
-/** What a failed job means to the caller. A 503 of the sandbox stays one. */
+/** A 503 of the sandbox stays one. */
 const failureOf = (error: unknown): unknown => {
   if (error instanceof NotTaken) return error.cause;
   if (!(error instanceof SandboxFailure)) return error;

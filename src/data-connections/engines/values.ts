@@ -98,7 +98,7 @@ const cut = (text: string, max: number): string => {
 /** Collects rows as an answer has them, until there are enough. */
 export class RowCollector {
   readonly #columns: Column[];
-  /** What the query says of its columns; the others are as the database says. */
+  /** Datatypes that the query declares; the others are as the database says. */
   readonly #declared: readonly (Datatype | null)[];
   readonly #limit: number;
   readonly #maxCharacters: number;
@@ -146,7 +146,6 @@ export class RowCollector {
     return true;
   }
 
-  /** Whether a batch waits to be handed over. */
   get hasBatch(): boolean {
     return this.#onRows !== undefined && (this.#rows.length >= batchRows || this.#bytes >= batchBytes);
   }

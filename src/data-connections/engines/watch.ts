@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 import { QueryFailure } from './failures.ts';
 
-/** How long a server may take to end a statement by itself after its time limit, in milliseconds. */
+/** Milliseconds that a server has to end a statement by itself after its time limit. */
 const graceMs = 2_000;
 
 /**
- * What one query may send before its rows are taken, in bytes: far above an answer of 10 MB, and far below what the
+ * The most bytes of one query before its rows are taken: far above an answer of 10 MB, and far below what the
  * process can hold.
  */
 const mostBytes = 64 * 1024 * 1024;
-/** What it may send at all if its rows are taken in batches and not held. */
+/** The most bytes of one query whose rows are taken in batches and not held. */
 const mostBytesInBatches = 2 * 1024 ** 3;
 
 const checkEveryMs = 100;

@@ -28,7 +28,7 @@ import {
   putConfiguration,
 } from './store.ts';
 
-/** How documents are read and by which model they are extracted, with all secrets. */
+/** The reader and the model of extractions, with all secrets. */
 export interface Configuration extends Pick<ConfigurationRow, 'llm_id' | 'ocr' | 'ocr_languages'> {
   settings: ReaderSettings;
   /** 0 if nothing is configured. */
@@ -52,7 +52,6 @@ export const llmOf = ({ llm_id: llmId }: Configuration, agentId?: string): Param
   return agentId === undefined ? {} : { agentId };
 };
 
-/** How a document is read by this configuration. */
 export const readingOf = ({ ocr, ocr_languages: languages, settings }: Configuration) => ({
   ocr,
   languages,
@@ -66,7 +65,6 @@ const settingsOf = (body: ConfigurationBody, stored: ReaderSettings | null): Rea
   throw unprocessable([{ path: 'settings.api_key', message: 'is required for this endpoint' }]);
 };
 
-/** How long the test of a provider may take, in milliseconds. */
 const testTimeoutMs = 60_000;
 
 export interface TestStep {

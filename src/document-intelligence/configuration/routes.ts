@@ -87,7 +87,7 @@ export const configurationRoutes = (configurations: Configurations): Route[] => 
     handler: ({ actor, transaction, ifMatch }) =>
       transaction(async (tx) => {
         const { revision, updated_at } = await configurations.lock(tx);
-        // What does not exist is a 404, whatever its ETag was.
+        // A missing configuration is a 404, whatever its ETag was.
         if (updated_at !== null) ifMatch(revision);
         await configurations.remove(tx, actor);
       }),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { headerMap, text } from '../../http/index.ts';
+import { headerMap, jsonObject, text } from '../../http/index.ts';
 import { maxUrlLength, urlFault } from '../../lib/http-url.ts';
 import { isObject } from '../../lib/objects.ts';
+import { nullable, required, withDefault } from '../../resource/index.ts';
 
 /** The settings of each provider, with their secrets. */
 export type ReaderSettings =
@@ -26,7 +27,7 @@ const secretOrNull = secret
   .nullish()
   .describe('Never returned. Left out it is kept if the address is the same; null removes it.');
 
-/** What a client sends as `settings`, for each provider. */
+/** `settings` in a body, for each provider. */
 const bodies = {
   embedded: z.object({}).meta({ id: 'EmbeddedReaderSettings' }),
   azure: z
@@ -81,6 +82,23 @@ export const configurationBody = z
   ])
   .meta({ id: 'DocumentIntelligenceBody' });
 
+/** The configuration in a workspace document. */
+export const form = {
+  fields: {
+    provider: required(z.enum(providers)),
+    settings: withDefault(jsonObject, {}),
+    llm_id: nullable(z.string()).refersTo('llm_configuration', 'llm'),
+    ocr: withDefault(z.string(), 'auto'),
+    ocr_languages: withDefault(z.array(z.string()), ['eng']),
+  },
+  body: configurationBody,
+  secrets: ['settings.api_key', 'settings.headers.*'],
+  address: ({ provider, settings }: Record<string, unknown>) => {
+    const { url, endpoint } = settings as Record<string, unknown>;
+    return [provider, url, endpoint];
+  },
+};
+
 export type ConfigurationBody = z.output<typeof configurationBody>;
 
 /** The address to which documents are sent, and the field that has it; null for the built-in reader. */
@@ -109,8 +127,8 @@ export const shownSettings = (settings: ReaderSettings): Record<string, unknown>
 const sameAddress = (a: string, b: string): boolean => a.replace(/\/+$/, '') === b.replace(/\/+$/, '');
 
 /**
- * What a body asks for, with the secrets of `stored` that it leaves out. They are kept only for the same provider and
- * the same address: a secret is never sent to a host that it was not given for. Null: azure has no key.
+ * Returns the settings of a body, with the secrets of `stored` that it leaves out. They are kept only for the same
+ * provider and the same address: a secret is never sent to a host that it was not given for. Null: azure has no key.
  */
 export const withStoredSecrets = (
   { provider, settings = {} }: Pick<ConfigurationBody, 'provider' | 'settings'>,

@@ -16,17 +16,17 @@ import {
   markRunning,
 } from './store.ts';
 
-/** What is sealed: all that says something of the document. */
+/** The sealed part: everything that reveals the document. */
 export interface ExtractionRecord extends Partial<Omit<Extracted, 'pageCount'>> {
   file: { name: string; content_type: string; size_bytes: number; sha256: string; pages: number | null };
   provider: string;
   error?: { code: string; message: string };
 }
 
-/** What a list shows of a record, which may be large. */
+/** The listed part of a record, which may be large. */
 export type ExtractionSummary = Pick<ExtractionRecord, 'file' | 'provider' | 'valid' | 'error'>;
 
-/** How often a replica writes that its extractions are alive, and when one that is silent counts as abandoned. */
+/** The heartbeat of extractions, and the silence after which one counts as abandoned. */
 const aliveEveryMs = 3_000;
 const silentAfterSeconds = 15;
 

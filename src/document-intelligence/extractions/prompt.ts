@@ -2,9 +2,9 @@ import { fence } from '../../lib/fence.ts';
 import type { ObjectRequest } from '../../llm-configurations/index.ts';
 import type { Page } from '../../sandbox/index.ts';
 
-/** What one call to the model may hold, in characters. */
+/** The most characters of one call. */
 const maxCallCharacters = 400_000;
-/** How many calls one extraction makes. */
+/** The most calls of one extraction. */
 const maxWindows = 5;
 /** Five windows full of text: more is never shown to the model. */
 export const maxDocumentCharacters = maxWindows * maxCallCharacters;

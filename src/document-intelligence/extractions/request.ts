@@ -55,7 +55,7 @@ export const uploadFields = {
   options: 'As in the JSON form, as JSON.',
 };
 
-/** What is asked of an extraction, apart from the document. */
+/** The request of an extraction, apart from the document. */
 export interface ExtractionRequest {
   schema: ExtractionSchema;
   instructions: string;

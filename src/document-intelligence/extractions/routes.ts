@@ -112,7 +112,7 @@ export interface ExtractionParts {
   db: Database;
   settings: CurrentSettings;
   bytes: FileBytes;
-  /** What has files: conversations and Work Items. */
+  /** Conversations and Work Items have files. */
   owners: readonly OwnerKind[];
   configurations: Configurations;
   extractions: Extractions;

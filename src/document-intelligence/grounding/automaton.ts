@@ -3,7 +3,7 @@ import { Tokeniser } from './tokens.ts';
 /** At most this many places are kept for a value. */
 export const maxPlaces = 5;
 
-/** Where something was found, by positions in the text that was searched. */
+/** The position of a match in the text that was searched. */
 export interface Span {
   start: number;
   end: number;

@@ -1,3 +1,4 @@
+import { pause } from '../../lib/pause.ts';
 import type { Box, Page } from '../../sandbox/index.ts';
 import { around } from '../boxes.ts';
 import type { Scalar } from '../schema/coerce.ts';
@@ -33,9 +34,6 @@ const shownCharacters = 200;
 const sureFrom = 0.7;
 const lower = { high: 'medium', medium: 'low', low: 'low' } as const;
 const tokensAtOnce = 20_000;
-
-/** Gives other requests their turn. */
-const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** What is searched for one value. The places are filled in while the text is searched, as raw positions. */
 interface Search {

@@ -3,7 +3,7 @@ import { maxPlaces, type Span } from './automaton.ts';
 import type { DocumentText } from './text.ts';
 import type { Tokeniser } from './tokens.ts';
 
-/** Where a number was found, as raw positions. */
+/** The raw positions of a number. */
 export interface NumberPlaces {
   /** Written as JSON writes it. */
   verbatim: Span[];

@@ -3,7 +3,7 @@ import type { Line, Page } from '../../sandbox/index.ts';
 const cluster = /\P{M}\p{M}{0,16}|\p{M}{1,16}/gu;
 const blank = /\s/u;
 
-/** How much text is worked on before other requests have their turn, in characters. */
+/** Characters that are worked on before other requests run. */
 const stride = 50_000;
 
 export interface PageRange {

@@ -3,7 +3,7 @@ const word = /[\p{L}\p{M}\p{N}]/u;
 /** 0: not yet known; 1: a letter, mark or digit; 2: anything else. For each code unit. */
 const classes = new Uint8Array(65_536);
 
-/** Whether the character at `index`, which may be a surrogate pair, is a letter, a mark or a digit. */
+/** Letters, marks and digits belong to a word. The character may be a surrogate pair. */
 const isWordAt = (text: string, index: number): boolean => {
   if (index < 0 || index >= text.length) return false;
   const unit = text.charCodeAt(index);
@@ -20,7 +20,7 @@ const isDigitAt = (text: string, index: number): boolean => {
   return unit >= 0x30 && unit <= 0x39;
 };
 
-/** What may stand inside a number, between two digits. */
+/** Characters inside a number, between two digits. */
 const joins = ".,'’";
 
 /**
@@ -31,7 +31,7 @@ const joins = ".,'’";
 export class Tokeniser {
   readonly #text: string;
   readonly #separator: string;
-  /** Of the current token. */
+  /** The position of the current token. */
   start: number;
   end: number;
   isWord = false;

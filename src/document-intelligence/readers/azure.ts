@@ -19,7 +19,7 @@ const apiVersion = '2024-11-30';
 const polygon = z.array(finite).default([]);
 const span = z.object({ offset: z.int().min(0), length: z.int().min(0) });
 
-/** What is used of the result of `prebuilt-layout`. */
+/** The used part of the result of `prebuilt-layout`. */
 const result = z.object({
   status: z.enum(['notStarted', 'running', 'succeeded', 'failed', 'canceled', 'skipped']),
   analyzeResult: z
@@ -41,7 +41,7 @@ const result = z.object({
 type AzurePage = NonNullable<z.output<typeof result>['analyzeResult']>['pages'][number];
 
 /**
- * How long to wait before a request is sent again, in milliseconds: as long as the service says, else a second. Its free
+ * Returns the milliseconds before a request is sent again: as long as the service says, else a second. Its free
  * tier answers one question a second.
  */
 const pauseMs = { least: 100, usual: 1_000, most: 60_000 };
@@ -107,7 +107,7 @@ const pageOf = (page: AzurePage): Page => {
   return { page: number, lines, ...(width && height && { aspect: width / height }) };
 };
 
-/** Where the result is. On another origin it would get the key. */
+/** Throws for a result on another origin, which would get the key. */
 const operationAddress = (location: string | undefined, { origin }: URL): string => {
   if (location === undefined || !URL.canParse(location) || new URL(location).origin !== origin) {
     throw new ReaderFailure('the reader returned an Operation-Location that is not on its own origin');

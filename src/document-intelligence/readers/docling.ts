@@ -26,7 +26,7 @@ const cell = z.object({
   bbox: bbox.nullish(),
 });
 
-/** What is used of a DoclingDocument (github.com/docling-project/docling-core). */
+/** The used part of a DoclingDocument (github.com/docling-project/docling-core). */
 const response = z.object({
   status: z.string().optional(),
   document: z.object({
@@ -55,7 +55,7 @@ const task = z.object({ task_id: z.string().regex(/^[\w-]{1,100}$/), task_status
 const failed = ['failure', 'skipped'];
 const succeeded = ['success', 'partial_success'];
 
-/** How long docling-serve may hold a question about a task, in seconds. It is asked again until the task has ended. */
+/** Seconds that docling-serve may hold a poll of a task. Polls repeat until the task has ended. */
 const pollSeconds = 5;
 
 const formOf = ({ bytes, contentType, name, pages }: ReaderDocument): FormData => {

@@ -16,7 +16,7 @@ interface ReadWarning {
 
 export interface ReadDocument {
   pages: Page[];
-  /** How many pages the whole document has. */
+  /** Pages of the whole document. */
   total: number;
   warnings: ReadWarning[];
 }
@@ -63,7 +63,7 @@ export const textLeftOut: ReadWarning = {
 
 const leftOut = (message: string): ReadWarning => ({ code: 'pages_left_out', message });
 
-/** Why OCR is not used; null if it is. */
+/** Returns the reason that OCR is not used; null if it is. */
 const noOcr = ({ ocr }: ReadRequest): ReadWarning | null => {
   if (ocr === 'off') {
     return {

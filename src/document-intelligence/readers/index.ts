@@ -55,7 +55,7 @@ export interface DocumentToRead extends ReadRequest {
 const takes = ({ kind, contentType, settings }: DocumentToRead): boolean =>
   kind === 'pdf' || (kind === 'picture' && !(settings.provider === 'azure' && contentType === 'image/webp'));
 
-/** How many documents a replica sends to a provider at once; others wait, divided fairly between those who read. */
+/** Documents that a replica sends to a provider at once; others wait, divided fairly between those who read. */
 const sentAtOnce = 8;
 const elsewhere = new FairQueue(() => sentAtOnce, 'Too many documents are being read.');
 

@@ -1,6 +1,5 @@
 import type { DocumentType } from '../../sandbox/index.ts';
 
-/** How a document is read. */
 export type DocumentKind = DocumentType | 'picture';
 
 const office = 'application/vnd.openxmlformats-officedocument';
@@ -20,12 +19,12 @@ const kinds: Record<string, DocumentKind> = {
   'application/x-ndjson': 'text',
 };
 
-/** What a compound file is called that may be an Office file with a password, which the reader tells. */
+/** Extensions of compound files that may be Office files with a password, which the reader reports. */
 const compoundNames: Record<string, DocumentKind> = { docx: 'docx', xlsx: 'xlsx', doc: 'docx', xls: 'xlsx' };
 
 /**
- * How a file is read, by its type and the extension of its name: HTML has no type of its own, because browsers would
- * run it. Null: it cannot be read.
+ * Returns the kind of a file, by its type and the extension of its name: HTML has no type of its own, because browsers
+ * would run it. Null: it cannot be read.
  */
 export const kindOf = (contentType: string, name: string): DocumentKind | null => {
   const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';

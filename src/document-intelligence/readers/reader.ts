@@ -21,7 +21,6 @@ export class ReaderFailure extends Error {
 
 /** The largest response that is read, in bytes. */
 export const maxResponseBytes = 32 * 1024 * 1024;
-/** How long a provider may take, in milliseconds. */
 export const readerTimeoutMs = 300_000;
 
 /** The JSON of a response with status 200. Throws ReaderFailure. */

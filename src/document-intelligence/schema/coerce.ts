@@ -117,7 +117,7 @@ const numberOf = (given: unknown): number | bigint | undefined => {
 };
 
 /**
- * Whether every required key has a value. Null has none, and neither has a list or an object that the warning `missing`
+ * Returns false unless every required key has a value. Null is none, nor is a list or an object that the warning `missing`
  * is about. It holds also inside an object that is missing.
  */
 export const hasRequired = (data: DataValue, node: SchemaNode, warnings: readonly DataWarning[]): boolean => {

@@ -1,7 +1,7 @@
 import type { Fault } from '../../lib/errors.ts';
 import { isObject } from '../../lib/objects.ts';
 
-/** What is accepted of JSON Schema, as a tree without references. */
+/** The accepted part of JSON Schema, as a tree without references. */
 export type SchemaNode = ScalarNode | ArrayNode | ObjectNode;
 
 interface Described {
@@ -106,7 +106,7 @@ export const readSchema = (value: unknown): ExtractionSchema | Fault => {
   }
 };
 
-/** Where a part of the schema stands (`path`, for faults), and which value of the data it speaks of (`pointer`). */
+/** The position of a part of the schema (`path`, for faults), and of its value in the data (`pointer`). */
 interface At {
   path: string;
   pointer: string;
@@ -236,7 +236,7 @@ class SchemaReader {
     };
   }
 
-  /** What a local reference leads to, with the title and description that stand next to it. */
+  /** Resolves a local reference, with the title and description next to it. */
   #reference(value: Record<string, unknown>, at: At): SchemaNode {
     const { $ref: reference } = value;
     const path = `${at.path}.$ref`;

@@ -14,11 +14,10 @@ const providerNames: Record<string, string> = {
   otlp_custom_headers: 'OTLP with custom headers',
 };
 
-/** How an integration is called: by its description or its provider. */
 const nameOf = ({ description, provider }: Pick<IntegrationRow, 'description' | 'provider'>): string =>
   description || (providerNames[provider] ?? provider);
 
-/** How an integration is doing, over all replicas. */
+/** The delivery of an integration, over all replicas. */
 export interface IntegrationState extends Omit<IntegrationRow, 'is_enabled' | 'oldest_at'> {
   name: string;
   state: 'delivering' | 'retrying' | 'paused' | 'disabled';

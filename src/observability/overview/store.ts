@@ -19,7 +19,7 @@ export interface IntegrationRow {
   next_attempt_at: Date | null;
 }
 
-/** What a replica reported of its delivery holds for three minutes; what it counted holds for ever. */
+/** The delivery state that a replica reported holds for three minutes; its counts hold for ever. */
 const isLive = sql`r.updated_at > platform_now() - interval '3 minutes'`;
 
 /** All integrations with what replicas last reported of them, newest first. */

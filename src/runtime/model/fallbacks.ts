@@ -57,7 +57,7 @@ export const withFallbacks = async (
     return { ...result, ...(fresh.length > 0 && { notes: fresh }), ...(leftOut.length > 0 && { leftOut }) };
   };
   if (memory.withoutTools) return attempt([], []);
-  const { tools, notes } = offeredTools(llm, request.tools);
+  const { tools, notes } = await offeredTools(llm, request.tools);
   try {
     return await attempt(tools, notes);
   } catch (error) {

@@ -1,3 +1,4 @@
+import { pause } from '../../lib/pause.ts';
 import type { StepRequest } from '../step.ts';
 import { type EndpointKind, fitSchema, rulesOf } from './schemas/fit.ts';
 
@@ -17,24 +18,27 @@ const cut = (text: string): string => {
   return characters.length <= maxDescription ? text : `${characters.slice(0, maxDescription - 1).join('')}…`;
 };
 
+/** Schemas that tool servers made for it take milliseconds each, and a request can have thousands of tools. */
+const toolsBetweenPauses = 20;
+
 /**
  * The tools of a request as the endpoint takes them. One that it would refuse is left out, because the endpoint would
  * refuse the whole request for it.
  */
-export const offeredTools = (
+export const offeredTools = async (
   { kind, api }: { kind: EndpointKind; api?: 'responses' | 'chat_completions' },
   tools: Tools,
-): Offered => {
+): Promise<Offered> => {
   const notes: string[] = [];
-  const fit = tools.flatMap((tool) => {
+  const fit: Tools[number][] = [];
+  for (const [place, tool] of tools.entries()) {
+    if (place % toolsBetweenPauses === toolsBetweenPauses - 1) await pause();
     const { schema, fault } = fitSchema(tool.inputSchema, kind);
     if (fault === undefined) {
       const description = api === 'chat_completions' ? cut(tool.description) : tool.description;
-      return [{ ...tool, description, inputSchema: schema }];
-    }
-    notes.push(`The model does not get the tool ${tool.name}: ${fault}.`);
-    return [];
-  });
+      fit.push({ ...tool, description, inputSchema: schema });
+    } else notes.push(`The model does not get the tool ${tool.name}: ${fault}.`);
+  }
   const { mostTools = fit.length } = rulesOf[kind];
   for (const { name } of fit.slice(mostTools)) {
     notes.push(`The model does not get the tool ${name}: a request has at most ${mostTools} tools.`);

@@ -10,6 +10,7 @@ const replies: [name: string, reply: string, answer: string][] = [
   ['white space around it', '\n<think>\nsecret\n</think>\n\nThe answer is 4.\n', 'The answer is 4.\n'],
   ['another tag', '<Thinking>a < b</THINKING> 4', '4'],
   ['a third tag', '<reasoning>secret</reasoning>4', '4'],
+  ['letters whose lower case is longer', '<think>İİİ</think>The answer is 4.', 'The answer is 4.'],
   ['two blocks', '<think>a</think>\n<reasoning>b</reasoning>\n4', '4'],
   ['a tag inside', '<think>a </thinking> b <think> c</think>4', '4'],
   ['an empty block', '<think>\n\n</think>\n\n4', '4'],

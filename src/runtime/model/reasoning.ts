@@ -10,7 +10,8 @@ const opening = new RegExp(`^\\s*<(${tags.join('|')})>`, 'i');
 const closing = new RegExp(`</(${tags.join('|')})>`, 'i');
 const anyOpening = new RegExp(`<(${tags.join('|')})>`, 'i');
 
-const indexOfClosing = (text: string, tag: string): number => text.toLowerCase().indexOf(`</${tag}>`);
+/** Not in `toLowerCase` of the text, which can be longer: of İ, for one. */
+const indexOfClosing = (text: string, tag: string): number => text.search(new RegExp(`</${tag}>`, 'i'));
 
 /**
  * `text` without the reasoning at its start. Text after a tag that is not closed is all reasoning. Some chat templates

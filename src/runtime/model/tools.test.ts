@@ -6,6 +6,7 @@ import { createEgress } from '../../lib/egress.ts';
 import type { Message } from '../messages.ts';
 import type { StepRequest, StepResult } from '../step.ts';
 import { createModel } from './index.ts';
+import { offeredTools } from './offered.ts';
 import { type EndpointKind, endpointKinds, fitSchema, schemaWarnings } from './schemas/fit.ts';
 
 const egress = createEgress({});
@@ -194,6 +195,21 @@ describe('a tool whose schema a provider would refuse', () => {
     }
   });
 
+  test.each(['allOf', 'anyOf'])(
+    'keeps the process no longer however often its definitions refer on (%s)',
+    (key) => {
+      const $ref = (n: number) => ({ $ref: `#/$defs/${n}` });
+      const definition = (n: number) => ({
+        properties: { [`p${n}`]: {} },
+        [key]: [$ref(n + 1), $ref(n + 1)],
+      });
+      const $defs = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [n, definition(n)]));
+      const { schema } = fitSchema({ type: 'object', $defs, [key]: [$ref(0)] }, 'openai');
+      expect(Object.keys(schema!.properties as Schema)).toContain('p9');
+    },
+    10_000,
+  );
+
   test('is left out if it cannot be made fit, and the first reply of the model says so', async () => {
     const names = toolWith({ type: 'object', properties: { 'filter[id]': {} } }, 'odd__names');
     const never = toolWith({ type: 'object', anyOf: [{ type: 'string' }] }, 'odd__never');
@@ -208,6 +224,16 @@ describe('a tool whose schema a provider would refuse', () => {
     expect(schemaWarnings(names.inputSchema).map(({ kind }) => kind)).toEqual(['anthropic', 'bedrock']);
     expect(schemaWarnings(never.inputSchema)).toHaveLength(endpointKinds.length);
     expect(schemaWarnings(good.inputSchema)).toEqual([]);
+  });
+
+  test('lets other requests have their turn while thousands of them are made fit', async () => {
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    const many = Array.from({ length: 2_000 }, (_, n) => toolWith({ type: 'object', anyOf: [{}] }, `t${n}`));
+    const { tools } = await offeredTools({ kind: 'google' }, many);
+    clearInterval(timer);
+    expect(tools).toHaveLength(2_000);
+    expect(turns).toBeGreaterThan(0);
   });
 
   test('of more tools than a request can have, the first are sent', async () => {

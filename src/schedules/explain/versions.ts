@@ -4,7 +4,8 @@ import { databaseNow, type Executor } from '../../database/index.ts';
 import { positionCursor, readPosition, sortedPage, timestamp } from '../../http/index.ts';
 import { LocalClock } from '../../lib/times.ts';
 import { definitionActions, type HistoryRow, listHistory, listVersionsBetween } from '../definition-store.ts';
-import { overlaps, type ScheduleRow } from '../store.ts';
+import { overlaps } from '../fields.ts';
+import type { ScheduleRow } from '../store.ts';
 import { historyText } from './verdicts.ts';
 
 export const definitionVersion = z

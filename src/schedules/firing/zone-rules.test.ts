@@ -19,6 +19,7 @@ onPostgres((_name, open) => {
           cron_expression: '0 3 * * *',
           timezone: 'Europe/Berlin',
           catch_up: true,
+          overlap: 'queue',
           message: '',
           payload: '{}',
           metadata: '{}',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id, jsonObject, pageOf, queryInteger, timestamp } from '../../http/index.ts';
+import { overlaps } from '../fields.ts';
 import { ledgerStatuses, occurrence, scheduleFilter, skipCause } from '../schemas.ts';
-import { overlaps } from '../store.ts';
 import { mostCounted, sorts } from './store.ts';
 
 export const agentName = z.object({ id, name: z.string() }).meta({ id: 'AgentName' });

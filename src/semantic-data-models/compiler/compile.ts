@@ -9,7 +9,7 @@ import { resolveStructured } from './structured.ts';
 
 export interface CompileOptions {
   limit: number;
-  /** What "today" is without `as_of`. */
+  /** The time of "today" without `as_of`. */
   now?: Temporal.Instant;
 }
 

@@ -42,7 +42,6 @@ class Check {
     this.#faults = new FaultList(known);
   }
 
-  /** Whether there is a text for this engine. */
   #hasDialect(expression: DialectExpressions, path: string): boolean {
     if (textFor(expression, this.#dialect) !== null) return true;
     const wanted = dialectsOf(this.#dialect).join(', ');
@@ -64,7 +63,7 @@ class Check {
       [from, to].every((name) => checked.some((dataset) => same(dataset.name, name))),
     );
     const document = { ...this.#document, ...named, datasets: checked, relationships: joined };
-    // What cannot be joined may follow from a relationship that is wrong.
+    // A missing join may follow from a relationship that is wrong.
     const hidden = hasPaths ? [] : ofPaths;
     const wrong = this.#metrics(document, hidden);
     this.#faults.unique(queries, (i) => `verified_queries[${i}].name`);
@@ -101,7 +100,7 @@ class Check {
     return { ...withSource, fields: repairedFields };
   }
 
-  /** Whether all fields can be printed, found out at once: one by one takes as long for each as this for all. */
+  /** Prints all fields at once: one by one, each takes as long as this for all. */
   #areFine(table: Table, fields: readonly Field[]): boolean {
     try {
       this.#print(table, fields, fields);
@@ -127,7 +126,6 @@ class Check {
     print(resolve(query, [{ ...table, columns }]), this.#dialect.engine);
   }
 
-  /** Whether every relationship leads from a dataset to a dataset. */
   #relationships({
     datasets,
     relationships = [],

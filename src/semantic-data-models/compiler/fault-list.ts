@@ -31,7 +31,7 @@ export class FaultList {
     return this.#known.length + this.#faults.length >= mostFaults;
   }
 
-  /** Whether `check` went through. `pathOf` says where a refusal of a path below `query` or `sql` belongs. */
+  /** Returns false if `check` is refused. `pathOf` returns the path for a refusal below `query` or `sql`. */
   try(pathOf: (path: string) => string, check: () => unknown, hidden: readonly string[] = []): boolean {
     try {
       check();

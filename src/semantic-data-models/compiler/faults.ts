@@ -14,7 +14,7 @@ export const refused = (
   return new ApiError('unprocessable_entity', `${path}: ${message}`, { ...context, details });
 };
 
-/** What `compile` returns; what it refuses as SQL is a fault at `path`. */
+/** Returns the result of `compile`; a refusal of SQL becomes a fault at `path`. */
 export const refusedAt = <T>(path: string, compile: () => T): T => {
   try {
     return compile();

@@ -4,13 +4,13 @@ import { refused } from './faults.ts';
 import { beginningOf, periodNames, periodOf } from './periods.ts';
 import type { Condition, Filter, Operator, Value } from './request.ts';
 
-/** Where times are read, and what today is. */
+/** The zone of times, and the current day. */
 export interface Clock {
   timezone: string;
   asOf: Temporal.Instant;
 }
 
-/** What a condition is about: the expression, and its datatype if it is known. */
+/** The expression of a condition, and its datatype if it is known. */
 export interface Subject {
   expression: Expression;
   datatype: Datatype | null;
@@ -65,7 +65,6 @@ const bound = (value: Value, datatype: Datatype | null, path: string): Expressio
   return found;
 };
 
-/** How many values each operator takes. */
 const counts = (operator: Operator): [least: number, most: number] => {
   if (operator === 'is_null' || operator === 'is_not_null') return [0, 0];
   if (operator === 'in' || operator === 'not_in') return [1, 1_000];

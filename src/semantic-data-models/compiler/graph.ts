@@ -10,7 +10,7 @@ const most = 200;
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** How datasets are joined: along relationships, always from the many to the one, so that no row is counted twice. */
+/** The joins of datasets: along relationships, always from the many to the one, so that no row is counted twice. */
 export class Graph {
   readonly #from = new Map<string, Relationship[]>();
   readonly #reach = new Map<string, ReadonlySet<string>>();
@@ -55,7 +55,7 @@ export class Graph {
         const name = next.name.toLowerCase();
         if (path.includes(next) || (passed.includes(next.to.toLowerCase()) && !wanted.includes(name)))
           continue;
-        // What cannot lead there any more is not walked.
+        // A dataset that cannot lead there any more is not walked.
         if (!this.reach(next.to).has(to.toLowerCase())) continue;
         walk(next.to, [...path, next], [...passed, next.to.toLowerCase()]);
       }

@@ -69,7 +69,7 @@ export class Model {
     return table;
   }
 
-  /** What users' SQL can name. */
+  /** The tables that users' SQL can name. */
   tables(): Table[] {
     return this.document.datasets.map((dataset) => this.table(dataset));
   }

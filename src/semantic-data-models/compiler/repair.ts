@@ -13,7 +13,7 @@ const itemsOf = <T>(given: unknown, most: number, read: (item: Record<string, un
     .slice(0, most)
     .map((item: unknown, i) => read(isObject(item) ? item : {}, i));
 
-/** What has no name gets one that no one can write, so that it is not taken for another. */
+/** A part without a name gets one that no one can write, so that it is not taken for another. */
 const nameOf = ({ name }: Record<string, unknown>, i: number): string =>
   typeof name === 'string' ? name : `:${i}`;
 

@@ -111,7 +111,7 @@ const structuredQuery = z.strictObject({
 
 export type StructuredQuery = z.output<typeof structuredQuery>;
 
-/** Whether filters nest deeper than allowed. It is asked before a schema walks them. */
+/** Called before a schema walks the filters. */
 const nestsTooDeep = (filters: unknown, depth = 1): boolean => {
   if (filters === null || typeof filters !== 'object') return false;
   const inner = Array.isArray(filters) ? filters : [filters];

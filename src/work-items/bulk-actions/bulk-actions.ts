@@ -23,7 +23,7 @@ import {
   wakeBulkActions,
 } from './store.ts';
 
-/** Of one bulk action. */
+/** Limit of one bulk action. */
 export const mostMatched = 100_000;
 /** Up to so many are done before the response. */
 export const mostAtOnce = 100;
@@ -36,7 +36,7 @@ export type Selection = { ids: readonly string[] } | { filter: WorkItemSearch };
 interface Selected {
   /** Those that exist, in the order of their creation. */
   ids: string[];
-  /** How many were asked for. */
+  /** Number of Work Items that were asked for. */
   matched: number;
   refused: Refused;
 }
@@ -67,7 +67,7 @@ const add = (refused: Refused, status: keyof Refused, n = 1): void => {
   refused[status] = (refused[status] ?? 0) + n;
 };
 
-/** What a bulk action would do at present. */
+/** Returns the effect that a bulk action would have at present. */
 export const foresee = async (
   executor: Executor,
   selection: Selection,
@@ -194,7 +194,7 @@ export const carryOn = (db: Database, log: Logger, id: string | null = null): Pr
     return true;
   });
 
-/** How often a replica looks for bulk actions that another one has left, in milliseconds. */
+/** Interval, in milliseconds, at which a replica looks for bulk actions that another one has left. */
 const lookEveryMs = 15_000;
 
 /** Carries out bulk actions, also those of replicas that are gone. */

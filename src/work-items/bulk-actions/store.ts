@@ -5,7 +5,7 @@ import type { Action, Status } from '../states.ts';
 /** The channel that notifies replicas of a bulk action that begins. */
 export const bulkActionsChannel = 'work_item_bulk_actions';
 
-/** How many did not allow the action, by their status; `GONE`: they do not exist. */
+/** Number of Work Items that did not allow the action, by their status; `GONE`: they do not exist. */
 export type Refused = Partial<Record<Status | 'GONE', number>>;
 
 export interface BulkAction {
@@ -115,7 +115,7 @@ export const deleteOldBulkActions = async (tx: Tx, limit: number): Promise<numbe
   return Number(numAffectedRows ?? 0);
 };
 
-/** What would become of Work Items: how many of each status there are, as far as that decides it. */
+/** Preview of an action: the number of Work Items of each status, divided by all that decides the effect. */
 export interface Outlook {
   status: Status;
   agent_exists: boolean;

@@ -73,7 +73,7 @@ const page = z
   })
   .meta({ id: 'ListedWorkItemPage' });
 
-/** Where the page begins that `next` names; null: at the beginning. */
+/** Returns the position at which the page of `next` begins; null: at the beginning. */
 const readNext = (next: string | undefined, sort: Sort): Position | null => {
   const values = readPosition(next, sort, ['time', 'time', 'id']);
   if (!values) return null;

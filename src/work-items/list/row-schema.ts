@@ -7,7 +7,7 @@ import { actionNames, allowedActions, statuses } from '../states.ts';
 import type { WorkItemRow } from './row-store.ts';
 import { type QueueFacts, waitingOf, waitingSchema } from './waiting.ts';
 
-/** What a list and the page of a Work Item both show of it, besides its own fields. */
+/** Fields that a list and the page of a Work Item both show besides the fields of the Work Item itself. */
 export const joinedFields = {
   agent: z
     .object({ id, name: z.string().nullable().describe('null if it was deleted.'), exists: z.boolean() })

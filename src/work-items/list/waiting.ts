@@ -47,15 +47,15 @@ export const waitingSchema = z
 
 export type Waiting = z.input<typeof waitingSchema>;
 
-/** What of a Work Item decides why it waits. */
+/** Fields of a Work Item that decide why it waits. */
 export interface WaitingRow extends Pick<WorkItem, 'status' | 'updated_at' | 'review_reason'> {
   /** Its `start_at`, while it waits for it. */
   starts_at: Date | null;
-  /** Of a retry that is not due yet. */
+  /** Time of a retry that is not due yet. */
   retry_at: Date | null;
   /** When the lease of its worker expired, if it did. */
   lost_at: Date | null;
-  /** What the first pending approval is about. */
+  /** First pending approval, and the number of further ones. */
   approval: { kind: string; tool_name: string | null; reason: string | null; more: number } | null;
 }
 

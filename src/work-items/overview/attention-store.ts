@@ -15,16 +15,16 @@ export interface ErrorRow {
   count: number;
   since: Date;
   last: Date;
-  /** Of how many agents. */
+  /** Number of agents with this error. */
   agents: number;
   agent_id: string;
   /** Null if the agent is gone. */
   agent_name: string | null;
-  /** Of the last one. */
+  /** Message of the last error. */
   message: string | null;
 }
 
-/** What ended in ERROR since `from`, by the code of the error; the most frequent first. */
+/** Returns Work Items that ended in ERROR since `from`, by the code of the error; the most frequent first. */
 export const listErrors = async (executor: Executor, from: Date): Promise<ErrorRow[]> => {
   const ended = sql`status = 'ERROR' and ${atRest} and finished_at is not null`;
   // Summed by agent first, which needs no sort of all rows.
@@ -55,7 +55,7 @@ export interface WaitingRow {
   question: string | null;
 }
 
-/** What waits for a person, with the one that has waited longest. */
+/** Returns the statuses that wait for a person, each with the Work Item that has waited longest. */
 export const listWaiting = async (executor: Executor): Promise<WaitingRow[]> => {
   const { rows } = await sql<WaitingRow>`
     select s.status, waiting.count, w.updated_at as since, w.id, coalesce(w.work_item_name, a.name, 'a Work Item') as name,
@@ -83,7 +83,7 @@ export interface PendingRow {
   retry_at: Date | null;
 }
 
-/** What has been PENDING for more than five minutes, by agent. */
+/** Returns Work Items that have been PENDING for more than five minutes, by agent. */
 export const listPending = async (executor: Executor): Promise<PendingRow[]> => {
   const long = sql`${sql.lit(pendingMinutes)} * interval '1 minute'`;
   // Two reads of an index in its order. What has a start waits since then.

@@ -69,11 +69,10 @@ const waitingLine = ({ status, count, since, id, name, question }: WaitingRow, n
       };
 };
 
-/** What is known of workers. */
 export interface WorkerFacts {
   alive: boolean;
   executing: number;
-  /** How many Work Items all replicas execute at once. */
+  /** Number of Work Items that all replicas execute at once. */
   slots: number;
 }
 

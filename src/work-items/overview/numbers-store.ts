@@ -1,7 +1,7 @@
 import { type Executor, instant, type RawBuilder, spanOf, sql } from '../../database/index.ts';
 import { waitsForTime } from '../search/conditions.ts';
 
-/** What ended in one span of time: `at` is its beginning. */
+/** Work Items that ended in one span of time: `at` is its beginning. */
 export interface EndedCount {
   at: number;
   status: string;

@@ -12,7 +12,7 @@ export interface ShownValue {
   head: string | null;
 }
 
-/** What only the page of a Work Item shows. */
+/** Fields that only the page of a Work Item shows. */
 export interface DetailRow
   extends Pick<
     WorkItem,

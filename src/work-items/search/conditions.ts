@@ -3,8 +3,8 @@ import { idsBeginning, isId } from '../../lib/ids.ts';
 import type { Status } from '../states.ts';
 
 /**
- * Of PENDING Work Items, literally as in the index that is in their order: 0 if it can be claimed, 1 if it waits for a
- * time.
+ * Sort key of PENDING Work Items, literally as in the index that is in their order: 0 if the Work Item can be claimed,
+ * 1 if it waits for a time.
  */
 export const waitsForTime = sql`(case when not_before is null then 0 else 1 end)`;
 
@@ -21,7 +21,7 @@ export interface WorkItemSearch {
   created_to?: number | undefined;
   finished_from?: number | undefined;
   finished_to?: number | undefined;
-  /** How its name or its id begins. */
+  /** Beginning of the name or the id. */
   q?: string | undefined;
 }
 
@@ -77,7 +77,10 @@ const leadBy = (condition: Condition): Lead => ({
 /** Ids begin with their time (UUIDv7): with so many digits in common they are of the same five hours. */
 const leadingDigits = 6;
 
-/** How the name or the id begins. Ranges and not LIKE, which an index serves only where the collation is C. */
+/**
+ * Returns conditions on the beginning of the name or the id. Ranges and not LIKE, which an index serves only where the
+ * collation is C.
+ */
 const textConditions = (text: string) => {
   const name = sql`lower(w.work_item_name) collate "C"`;
   const named = sql`w.work_item_name is not null

@@ -19,7 +19,7 @@ const without = (left: readonly Status[]): Status[] => statuses.filter((status) 
 interface Part {
   statuses: readonly Status[];
   key: RawBuilder<unknown>;
-  /** Of the key in the database. */
+  /** Type of the key in the database. */
   type: 'time' | 'number';
   ascending?: true;
   where?: Condition;
@@ -114,8 +114,8 @@ interface Branches {
 }
 
 /**
- * What `select` makes of the rows of each status, together. Each reads an index in its order, up to its limit, however
- * many rows there are. The statuses are literals, so that the planner knows how many rows each of them has.
+ * Returns the union of `select` over the rows of each status. Each branch reads an index in its order, up to its limit,
+ * however many rows there are. The statuses are literals, so that the planner knows how many rows each of them has.
  */
 const ofEachStatus = (
   { conditions, small, most, wanted, where = [], inOrderOfCreation }: Branches,
@@ -208,7 +208,7 @@ export const searchWorkItems = async (
   return found;
 };
 
-/** How many match in each status, whatever the status that is searched for: at most `cap` in each. */
+/** Counts the matches in each status, whatever the status that is searched for: at most `cap` in each. */
 export const countByStatus = async (
   executor: Executor,
   search: WorkItemSearch,
@@ -237,7 +237,7 @@ export const countByStatus = async (
   return counts;
 };
 
-/** How many that match were created later than that of `id`: at most `cap`. */
+/** Counts the matches that were created later than `than`: at most `cap`. */
 export const countNewer = async (
   executor: Executor,
   search: WorkItemSearch,

@@ -1,17 +1,10 @@
-import {
-  type Agents,
-  agentFields,
-  checkWorkerFields,
-  createAgentBody,
-  defaultApprovalRole,
-  updateAgentBody,
-} from '../../agents/index.ts';
-import { type CallbackStore, defaultEvents } from '../../callbacks/index.ts';
-import { unprocessable } from '../../lib/errors.ts';
+import { type Agents, agentForm, defaultApprovalRole } from '../../agents/index.ts';
+import { defaultEvents } from '../../callbacks/index.ts';
 import { isObject } from '../../lib/objects.ts';
 import { defaultsOf } from '../../resource/index.ts';
-import type { Found, Kind } from './kind.ts';
-import { resourceKind } from './resource-kind.ts';
+import type { Found, Kind } from '../kind.ts';
+import { valueAt } from '../paths.ts';
+import { byRules, resourceKind } from '../resource-kind.ts';
 
 interface CallbackItem {
   url: string;
@@ -30,58 +23,31 @@ const storedCallback = (found: Found | undefined, given: unknown, i: number): Ca
 };
 
 /** An agent without a model of its own says so. */
-const { llm: _, ...defaults } = defaultsOf(agentFields);
+const { llm: _, ...defaults } = defaultsOf(agentForm.fields);
 
 /** Agents, without their schedules, which are a kind of their own. */
-export const agentKind = ({ rules }: Agents, callbacks: CallbackStore): Kind =>
+export const agentKind = ({ rules }: Agents): Kind =>
   resourceKind({
+    ...byRules(rules),
+    ...agentForm,
     kind: 'agent',
     key: 'agents',
-    fields: agentFields,
-    body: createAgentBody,
-    patch: updateAgentBody,
     defaults,
-    secrets: {
-      'callbacks.*.secret': `whsec_${Buffer.alloc(32).toString('base64')}`,
-      'callbacks.*.headers.*': 'a-secret-that-is-not-known-yet',
-    },
-    list: async (executor) => {
-      const found = [];
-      for (const agent of await rules.list(executor)) {
-        const secrets = await callbacks.settingsOf(executor, agent.callbacks);
-        const shown = agent.callbacks.map(({ url, events }, i) => ({ url, events, ...secrets[i]! }));
-        found.push({ id: agent.id, name: agent.name, values: { ...agent, callbacks: shown } });
-      }
-      return found;
-    },
     toDocument: ({ approval_role, ...item }) =>
       approval_role === defaultApprovalRole[item.mode as 'worker'] ? item : { ...item, approval_role },
-    complete: (item, body, found) => {
-      checkWorkerFields(body.mode, body);
-      if (found && found.item.mode !== body.mode) {
-        const message = `cannot be changed; this agent's is ${found.item.mode}`;
-        throw unprocessable([{ path: 'mode', message }]);
-      }
-      return {
-        ...item,
-        approval_role: body.approval_role ?? defaultApprovalRole[body.mode],
-        callbacks: body.callbacks.map(({ url, events = defaultEvents, headers = {}, secret }, i) => ({
-          url,
-          events,
-          headers,
-          // Left out, the one that was generated stays.
-          secret: secret ?? storedCallback(found, body.callbacks, i)?.secret,
-        })),
-      };
-    },
-    storedSecret: (found, given, [_, i, ...rest]) => {
+    complete: (item, body, found) => ({
+      ...item,
+      approval_role: body.approval_role ?? defaultApprovalRole[body.mode],
+      callbacks: body.callbacks.map(({ url, events = defaultEvents, headers = {}, secret }, i) => ({
+        url,
+        events,
+        headers,
+        // Left out, the one that was generated stays.
+        secret: secret ?? storedCallback(found, body.callbacks, i)?.secret,
+      })),
+    }),
+    storedSecret: (found, given, [_, i, field, header]) => {
       const stored = storedCallback(found, given.callbacks, Number(i));
-      if (rest[0] === 'secret') return stored?.secret;
-      return stored && Object.hasOwn(stored.headers, String(rest[1]))
-        ? stored.headers[String(rest[1])]
-        : undefined;
+      return field === 'secret' ? stored?.secret : valueAt(stored?.headers, [String(header)]);
     },
-    create: ({ tx, actor }, body) => rules.create(tx, actor, body),
-    update: ({ tx, actor }, id, changes) => rules.update(tx, actor, id, changes),
-    remove: ({ tx, actor }, { id }) => rules.delete(tx, actor, id),
   });

@@ -1,6 +1,6 @@
 import { createRoleMappingBody, type RoleMappingRules, roleMappings } from '../../access/index.ts';
-import type { Kind } from './kind.ts';
-import { resourceKind } from './resource-kind.ts';
+import type { Kind } from '../kind.ts';
+import { resourceKind } from '../resource-kind.ts';
 
 /**
  * Role mappings. They are not changed one by one: everyone's role is computed once, after all changes of a document
@@ -12,17 +12,10 @@ export const roleMappingKind = (rules: RoleMappingRules): Kind =>
     key: 'role_mappings',
     fields: roleMappings.fields,
     body: createRoleMappingBody,
-    patch: createRoleMappingBody.partial(),
     defaults: {},
     namedBy: ['claim', 'value'],
     nameOf: ({ claim, value }) => `${claim}=${value}`,
-    keyOf: ({ claim, value }) => JSON.stringify([claim, value]),
-    list: async (executor) =>
-      (await rules.list(executor)).map((values) => ({
-        id: values.id,
-        name: `${values.claim}=${values.value}`,
-        values,
-      })),
+    list: async (executor) => (await rules.list(executor)).map((row) => ({ id: row.id, values: { ...row } })),
     create: async () => ({ id: '' }),
     update: async () => {},
   });

@@ -1,37 +1,25 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { brandingFields, changeBranding, findBranding, updateBrandingBody } from '../../branding/index.ts';
-import { type DocumentIntelligence, documentIntelligenceBody } from '../../document-intelligence/index.ts';
-import { jsonObject } from '../../http/index.ts';
-import { type Fault, unprocessable } from '../../lib/errors.ts';
+import { type DocumentIntelligence, documentReaderForm } from '../../document-intelligence/index.ts';
 import { withoutNull } from '../../lib/objects.ts';
 import type { LlmConfigurations } from '../../llm-configurations/index.ts';
-import { bodyOf, defaultsOf, itemOf, nullable, required } from '../../resource/index.ts';
+import { defaultsOf, itemOf } from '../../resource/index.ts';
 import {
+  checkSettings,
   defaultSettings,
   readSettings,
-  type SettingName,
   type SettingsFeature,
-  settingDefinitions,
   settingNames,
 } from '../../settings/index.ts';
-import { withoutEmptyMaps } from '../paths.ts';
-import type { Found, Item, Kind, KindName, Run } from './kind.ts';
-import { changesOf, itself, readBody } from './read.ts';
-import { resourceKind } from './resource-kind.ts';
+import { changesOf, itself, readBody } from '../bodies.ts';
+import { requireAll } from '../faults.ts';
+import type { Found, Item, Kind, KindName, Run } from '../kind.ts';
+import { resourceKind } from '../resource-kind.ts';
 
-/** Parts of a document of which there is one each. */
-
-const readSetting = (name: string, value: unknown): Fault[] => {
-  if (!Object.hasOwn(settingDefinitions, name))
-    return [{ path: name, message: 'is not an advanced setting' }];
-  const parsed = settingDefinitions[name as SettingName][0].safeParse(value);
-  return parsed.success ? [] : [{ path: name, message: parsed.error.issues[0]!.message }];
-};
-
-/** What a part of a document has that is always there, if `kind` does not say otherwise. */
+/** A part of a document that is always there. */
 const single = (kind: Pick<Kind, 'kind' | 'key' | 'list' | 'read' | 'update'> & Partial<Kind>): Kind => ({
   single: true,
-  secrets: {},
+  secrets: [],
   defaults: {},
   nameOf: () => kind.kind,
   references: () => [],
@@ -55,8 +43,13 @@ export const settingsKind = (settings: SettingsFeature): Kind =>
       ];
     },
     read: (given, before) => {
-      const faults = Object.entries(given).flatMap(([name, value]) => readSetting(name, value));
-      if (faults.length > 0) throw unprocessable(faults);
+      requireAll(
+        ...Object.entries(given).map(
+          ([name, value]) =>
+            () =>
+              checkSettings({ [name]: value }),
+        ),
+      );
       return { ...before!.item, ...given };
     },
     update: async (run, _found, item, changed) => {
@@ -65,7 +58,7 @@ export const settingsKind = (settings: SettingsFeature): Kind =>
     },
   });
 
-/** Branding. What a document does not name stays. */
+/** Branding. Fields that a document does not name stay. */
 export const brandingKind = single({
   kind: 'branding',
   key: 'branding',
@@ -77,7 +70,7 @@ export const brandingKind = single({
   },
 });
 
-/** Which model agents use that name none. */
+/** The model of agents that name none. */
 export const defaultLlmKind = ({ rules }: LlmConfigurations): Kind =>
   single({
     kind: 'default_llm',
@@ -93,69 +86,30 @@ export const defaultLlmKind = ({ rules }: LlmConfigurations): Kind =>
       rules.setDefault(run.tx, run.actor, run.idOf('llm_configuration', String(default_llm))),
   });
 
-const placeholder = 'a-secret-that-is-not-known-yet';
-const readerFields = {
-  provider: required(z.string()),
-  settings: required(jsonObject),
-  llm_id: nullable(z.string()).refersTo('llm_configuration', 'llm'),
-  ocr: required(z.string()),
-  ocr_languages: required(z.array(z.string())),
-};
-
-export interface DocumentIntelligenceKind extends Kind {
-  /** Throws 422 for an address that may not be reached and a language that is not installed. Without a transaction. */
-  verify(item: Item): Promise<void>;
-}
+const id = 'document_intelligence';
 
 /** The reader of documents. A document names it as a whole, or not at all. */
-export const documentIntelligenceKind = ({
-  rules,
-}: Pick<DocumentIntelligence, 'rules'>): DocumentIntelligenceKind => {
-  const put = async (run: Run, body: z.output<typeof documentIntelligenceBody>) => {
-    await rules.put(run.tx, run.actor, body);
-    return { id: 'document_intelligence' };
+export const documentIntelligenceKind = ({ rules }: Pick<DocumentIntelligence, 'rules'>): Kind => {
+  const put = async ({ tx, actor }: Run, body: z.output<typeof documentReaderForm.body>) => {
+    await rules.put(tx, actor, body);
+    return { id };
   };
-  const kind = resourceKind({
-    kind: 'document_intelligence',
-    key: 'document_intelligence',
+  return resourceKind({
+    kind: id,
+    key: id,
     single: true,
-    fields: readerFields,
-    body: documentIntelligenceBody,
-    patch: z.unknown(),
-    secrets: { 'settings.api_key': placeholder, 'settings.headers.*': placeholder },
+    ...documentReaderForm,
     defaults: {},
-    nameOf: () => 'document_intelligence',
+    nameOf: () => id,
     list: async (executor) => {
       const { settings, updated_at, ...row } = await rules.readBy(executor);
       if (updated_at === null) return [];
       const { provider, ...rest } = settings;
-      const values = { ...row, provider, settings: withoutEmptyMaps({ ...rest }) };
-      return [{ id: 'document_intelligence', name: 'document_intelligence', values }];
+      return [{ id, values: { ...row, provider, settings: rest } }];
     },
-    complete: (item, { provider, settings = {}, llm_id = null, ocr = 'auto', ocr_languages = ['eng'] }) => {
-      if (provider === 'azure' && !('api_key' in settings && settings.api_key)) {
-        throw unprocessable([{ path: 'settings.api_key', message: 'is required' }]);
-      }
-      return {
-        ...item,
-        settings: withoutEmptyMaps(withoutNull({ ...settings })),
-        llm: llm_id,
-        ocr,
-        ocr_languages,
-      };
-    },
-    address: ({ provider, settings }) => {
-      const { url, endpoint } = settings as Item;
-      return [provider, url, endpoint];
-    },
+    complete: (item) => ({ ...item, settings: withoutNull(item.settings as Item) }),
     create: put,
-    update: (run, _id, _changes, item) =>
-      put(run, documentIntelligenceBody.parse(bodyOf(readerFields, item, (to, name) => run.idOf(to, name)))),
+    update: (run, _id, body) => put(run, body),
+    verify: (item) => rules.check(documentReaderForm.body.parse({ ...item, llm_id: null }), null),
   });
-  return {
-    ...kind,
-    verify: async (item) => {
-      await rules.check(documentIntelligenceBody.parse({ ...item, llm_id: null }), null);
-    },
-  };
 };

@@ -1,18 +1,10 @@
 import type { ReactNode } from 'react';
-import {
-  type Body,
-  type Edit,
-  type LoadState,
-  useEditForm,
-  useOperation,
-  usePermission,
-} from '../../api/index.ts';
+import { type Body, type Edit, type LoadState, useEditForm, useOperation } from '../../api/index.ts';
 import type { PublicAgent } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
 import { pages } from '../../text/en/pages.ts';
-import { Loaded, permissionReason } from '../../ui/index.ts';
+import { Loaded, useDisabledReason } from '../../ui/index.ts';
 
-/** Loads an agent for a form that changes it. */
 export const LoadedAgent = ({
   agentId,
   children,
@@ -28,13 +20,12 @@ export const LoadedAgent = ({
   );
 };
 
-/** The state of a form that changes a part of an agent. */
 export const useAgentForm = <V extends object>(
   agent: PublicAgent,
   got: LoadState<PublicAgent>,
   toValues: (agent: PublicAgent) => V,
   toBody: (values: V) => Body<'updateAgent'>,
-  /** Returns what is kept of the response, which may show a secret once. */
+  /** Selects what is kept of the response, which may show a secret once. */
   keep: (agent: PublicAgent) => PublicAgent = (saved) => saved,
 ): Edit<PublicAgent, V> =>
   useEditForm({
@@ -45,5 +36,5 @@ export const useAgentForm = <V extends object>(
     toValues,
     toBody,
     keep,
-    disabledReason: permissionReason(usePermission('updateAgent')),
+    disabledReason: useDisabledReason('updateAgent'),
   });

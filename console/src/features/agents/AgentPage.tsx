@@ -1,13 +1,13 @@
 import { useParams } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { listPolling, useOperation, usePermission } from '../../api/index.ts';
+import { listPolling, useOperation } from '../../api/index.ts';
 import { DetailPage, PageTabs } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
-import { Button, ButtonLink, permissionReason, Skeleton } from '../../ui/index.ts';
+import { Button, ButtonLink, Skeleton, useDisabledReason } from '../../ui/index.ts';
 import { ConversationsTab } from './ConversationsTab.tsx';
 import { DeleteAgentDialog } from './DeleteAgentDialog.tsx';
 import { OverviewTab } from './OverviewTab.tsx';
@@ -24,7 +24,6 @@ const ToolsTab = lazy(() => import('./ToolsTab.tsx').then(({ ToolsTab }) => ({ d
 
 const later = (tab: ReactNode) => <Suspense fallback={<Skeleton rows={8} height={60} />}>{tab}</Suspense>;
 
-/** One agent. */
 export const AgentPage = () => {
   const { agentId } = useParams({ from: '/shell/agents/$agentId' });
   const { search } = useUrlState<ReturnType<typeof agentSearch>>();
@@ -36,9 +35,9 @@ export const AgentPage = () => {
     },
   );
   const [deleting, setDeleting] = useState(false);
-  const mayDelete = permissionReason(usePermission('deleteAgent'));
-  const mayCreate = permissionReason(usePermission('createAgent'));
-  const mayRun = permissionReason(usePermission('createWorkItem'));
+  const mayDelete = useDisabledReason('deleteAgent');
+  const mayCreate = useDisabledReason('createAgent');
+  const mayRun = useDisabledReason('createWorkItem');
   return (
     <DetailPage
       got={got}

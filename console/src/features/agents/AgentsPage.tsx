@@ -1,19 +1,17 @@
 import { useState } from 'react';
-import { usePermission } from '../../api/index.ts';
 import type { AgentSummary } from '../../api/types.gen.ts';
 import { ListPage } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { pages } from '../../text/en/pages.ts';
-import { type MenuEntry, optionsOf, permissionReason } from '../../ui/index.ts';
+import { type MenuEntry, optionsOf, useDisabledReason } from '../../ui/index.ts';
 import { columns } from './columns.tsx';
 import { DeleteAgentDialog } from './DeleteAgentDialog.tsx';
 
-/** All agents, with what they have to do. */
 export const AgentsPage = () => {
-  const mayCreate = permissionReason(usePermission('createAgent'));
-  const mayDelete = permissionReason(usePermission('deleteAgent'));
-  const mayRun = permissionReason(usePermission('createWorkItem'));
+  const mayCreate = useDisabledReason('createAgent');
+  const mayDelete = useDisabledReason('deleteAgent');
+  const mayRun = useDisabledReason('createWorkItem');
   const [deleting, setDeleting] = useState<AgentSummary | null>(null);
   const runOnce = ({ id }: AgentSummary): MenuEntry => ({
     label: words.runOnce,
@@ -45,7 +43,7 @@ export const AgentsPage = () => {
       ]}
       create={{ label: words.newAgent, operation: 'createAgent', href: to('/agents/new') }}
       example={[
-        '/agents',
+        'createAgent',
         { name: 'Night clerk', mode: 'worker', instructions: 'Check the invoices of the day.' },
       ]}
     >

@@ -116,14 +116,14 @@ const CallbackFields = ({
   </fieldset>
 );
 
-/** Who is notified of the Work Items of the agent. */
+/** The callbacks of the agent. */
 export const CallbacksForm = ({ agent, got }: { agent: PublicAgent; got: LoadState<PublicAgent> }) => {
   const [generated, setGenerated] = useState<Generated[]>([]);
   const edit = useAgentForm(agent, got, toCallbackValues, toCallbacksBody, (saved) => {
     setGenerated(
       saved.callbacks.flatMap(({ id, url, secret }) => (secret === undefined ? [] : [{ id, url, secret }])),
     );
-    // What is cached of the agent has no secret.
+    // The cached agent has no secret.
     return { ...saved, callbacks: saved.callbacks.map(({ secret: _, ...callback }) => callback) };
   });
   const { form } = edit;
@@ -134,7 +134,7 @@ export const CallbacksForm = ({ agent, got }: { agent: PublicAgent; got: LoadSta
       <EditForm
         edit={edit}
         labels={{ callbacks: words.callbacks }}
-        // What was typed as a secret is not shown next to what someone else saved.
+        // Typed secrets are not shown next to what someone else saved.
         texts={{ callbacks: (list) => list.map(({ url }) => url).join('\n') }}
         onSaved={() => notify(words.saved)}
       >

@@ -25,7 +25,7 @@ const variablesOf = (otlpUrl: string, id: string): string =>
     `export OTEL_RESOURCE_ATTRIBUTES=gen_ai.agent.id=${id}`,
   ].join('\n');
 
-/** How programs reach the agent, and how they send traces in its name. */
+/** Addresses for programs that call the agent or send traces in its name. */
 export const ConnectTab = ({ agent: { id, name, mode, last_span_at } }: { agent: AgentOverview }) => {
   const me = useMe();
   const base = me.base_url ?? `${location.origin}/api/v2`;
@@ -62,7 +62,6 @@ export const ConnectTab = ({ agent: { id, name, mode, last_span_at } }: { agent:
           </div>
         </Box>
       </Section>
-      {/* Only workers have Work Items. */}
       {mode === 'worker' && (
         <LoadedAgent agentId={id}>{(agent, got) => <CallbacksForm agent={agent} got={got} />}</LoadedAgent>
       )}

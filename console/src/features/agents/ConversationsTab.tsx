@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { listPolling, perform, useAction, useOperation, usePermission } from '../../api/index.ts';
+import { listPolling, perform, useAction, useOperation } from '../../api/index.ts';
 import type { PublicConversation } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
 import { useCursor, useUrlState } from '../../routing/url-state.ts';
@@ -16,10 +16,10 @@ import {
   OutcomeTag,
   Pager,
   Problem,
-  permissionReason,
   Section,
   Table,
   TwoLines,
+  useDisabledReason,
 } from '../../ui/index.ts';
 
 const kinds = { idle: 'on-time', running: 'due', needs_review: 'waits' } as const;
@@ -46,21 +46,17 @@ const columns: readonly Column<PublicConversation>[] = [
   },
 ];
 
-/** The conversations with an agent that the person may see. */
 export const ConversationsTab = ({ agentId }: { agentId: string }) => {
   const navigate = useNavigate();
   const { search } = useUrlState<{ next?: string }>();
+  const query = { next: search.next };
   const got = useOperation(
     'listConversations',
     { agent_id: agentId },
-    {
-      query: { next: search.next },
-      every: listPolling(false),
-      keepPrevious: true,
-    },
+    { query, every: listPolling(false), keepPrevious: true },
   );
   const pager = useCursor(got.data?.next);
-  const mayCreate = permissionReason(usePermission('createConversation'));
+  const mayCreate = useDisabledReason('createConversation');
   const create = useAction(async () => {
     const { body } = await perform('createConversation', { agent_id: agentId }, { body: {} });
     await navigate({

@@ -5,7 +5,6 @@ import { to } from '../../routing/to.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { openOf } from './columns.tsx';
 
-/** Asks before an agent is deleted, and says what goes with it. */
 export const DeleteAgentDialog = ({ agent, onClose }: { agent: AgentSummary; onClose: () => void }) => {
   const overview = useOperation('getAgentOverview', { agent_id: agent.id });
   const conversations = overview.data?.conversations ?? 0;

@@ -58,7 +58,7 @@ const InstructionsForm = ({ agent, got }: { agent: PublicAgent; got: LoadState<P
   );
 };
 
-/** Changes what the model is told, the model, and the limits. */
+/** The form of instructions, model and limits. */
 export const InstructionsTab = ({ agentId }: { agentId: string }) => (
   <LoadedAgent agentId={agentId}>{(agent, got) => <InstructionsForm agent={agent} got={got} />}</LoadedAgent>
 );

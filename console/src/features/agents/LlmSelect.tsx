@@ -6,14 +6,8 @@ import { MultiSelect, permissionReason, Select } from '../../ui/index.ts';
 /** The LLM configurations as options, and why a person may not choose one. */
 const useLlmOptions = () => {
   const permission = usePermission('listLlmConfigurations');
-  const got = useOperation(
-    'listLlmConfigurations',
-    {},
-    {
-      query: { limit: 100 },
-      enabled: permission.allowed,
-    },
-  );
+  const query = { limit: 100 };
+  const got = useOperation('listLlmConfigurations', {}, { query, enabled: permission.allowed });
   return {
     reason: permissionReason(permission),
     options: (got.data?.data ?? []).map(({ id, name, model }) => ({ value: id, label: name, note: model })),

@@ -1,4 +1,4 @@
-import { useOperation, usePermission } from '../../api/index.ts';
+import { useOperation } from '../../api/index.ts';
 import type { PublicAgent } from '../../api/types.gen.ts';
 import { SubmitForm, useCreateForm } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
@@ -11,10 +11,10 @@ import {
   Loaded,
   optionsOf,
   Page,
-  permissionReason,
   Segmented,
   Textarea,
   TextField,
+  useDisabledReason,
 } from '../../ui/index.ts';
 import { copiedCallbacks, leftOut } from './callbacks.ts';
 import { LlmSelect } from './LlmSelect.tsx';
@@ -22,13 +22,12 @@ import type { newAgentSearch } from './search.ts';
 
 const modes = optionsOf(words.modes);
 
-/** What a copy takes over that the form does not show. */
+/** The fields that a copy takes over and the form does not show. */
 const copied = (agent: PublicAgent, mode: PublicAgent['mode']) => ({
   fallback_llm_ids: agent.fallback_llm_ids,
   tool_server_ids: agent.tool_server_ids,
   tool_policies: agent.tool_policies,
   semantic_data_model_ids: agent.semantic_data_model_ids,
-  // Only workers have these.
   ...(mode === 'worker' && { result_schema: agent.result_schema, execution: agent.execution }),
   approval_role: agent.approval_role,
   callbacks: copiedCallbacks(agent),
@@ -54,7 +53,7 @@ const NewAgentForm = ({ copy }: { copy: PublicAgent | null }) => {
       ...values,
       description: description || null,
     }),
-    disabledReason: permissionReason(usePermission('createAgent')),
+    disabledReason: useDisabledReason('createAgent'),
     created: words.created,
     opens: ({ id }) => to('/agents/$agentId', { agentId: id }),
   });
@@ -80,7 +79,6 @@ const NewAgentForm = ({ copy }: { copy: PublicAgent | null }) => {
   );
 };
 
-/** Creates an agent, or a copy of one. */
 export const NewAgentPage = () => {
   const { copy } = useUrlState<ReturnType<typeof newAgentSearch>>().search;
   const got = useOperation('getAgent', copy === undefined ? null : { agent_id: copy });

@@ -1,5 +1,6 @@
 import { useOperation } from '../../api/index.ts';
 import type { AgentOverview } from '../../api/types.gen.ts';
+import { Figures } from '../../resource/index.ts';
 import { type SearchOf, to } from '../../routing/to.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
@@ -11,27 +12,22 @@ import css from './OverviewTab.module.css';
 import { emptyMeans, settingNames } from './values.ts';
 
 const Numbers = ({ agent: { open, done_24h, failed_24h, id } }: { agent: AgentOverview }) => {
-  const numbers: [string, number, SearchOf<'/work-items'>][] = [
-    [words.executing, open.EXECUTING, { status: 'EXECUTING' }],
-    [words.pending, open.PENDING, { status: 'PENDING' }],
-    [words.waiting, open.NEEDS_REVIEW + open.INDETERMINATE, { status: ['NEEDS_REVIEW', 'INDETERMINATE'] }],
-    [words.finished, done_24h, { status: 'COMPLETED' }],
-    [words.ended, failed_24h, { status: 'ERROR' }],
-  ];
+  const figure = (name: string, value: number, status: SearchOf<'/work-items'>['status']) => ({
+    name,
+    value,
+    href: to('/work-items', {}, { status, agent_id: id }),
+  });
   return (
-    <Section title={words.now}>
-      <Box>
-        <ul className={css.numbers}>
-          {numbers.map(([label, value, search]) => (
-            <li key={label}>
-              <Link href={to('/work-items', {}, { ...search, agent_id: id })}>
-                <span>{label}</span> <b>{number(value)}</b>
-              </Link>
-            </li>
-          ))}
-        </ul>
-      </Box>
-    </Section>
+    <Figures
+      title={words.now}
+      figures={[
+        figure(words.executing, open.EXECUTING, 'EXECUTING'),
+        figure(words.pending, open.PENDING, 'PENDING'),
+        figure(words.waiting, open.NEEDS_REVIEW + open.INDETERMINATE, ['NEEDS_REVIEW', 'INDETERMINATE']),
+        figure(words.finished, done_24h, 'COMPLETED'),
+        figure(words.ended, failed_24h, 'ERROR'),
+      ]}
+    />
   );
 };
 
@@ -63,7 +59,7 @@ const Limits = ({ agentId }: { agentId: string }) => {
   );
 };
 
-/** What the agent has to do now, its model, its limits, and where its traces go. */
+/** The work of the agent at present, its model, its limits, and the target of its traces. */
 export const OverviewTab = ({ agent }: { agent: AgentOverview }) => {
   const { llm, integrations, schedules } = agent;
   return (

@@ -8,7 +8,6 @@ export type Policy = PublicAgent['tool_policies'][number];
 
 const policies = optionsOf(words.policy);
 
-/** The policies of single tools for one agent. */
 export const PolicyFields = ({
   value,
   onChange,

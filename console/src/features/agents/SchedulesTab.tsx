@@ -1,4 +1,4 @@
-import { listPolling, useOperation, usePermission } from '../../api/index.ts';
+import { listPolling, useOperation } from '../../api/index.ts';
 import type { ListedSchedule } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
 import { useCursor, useUrlState } from '../../routing/url-state.ts';
@@ -14,13 +14,13 @@ import {
   Loaded,
   Muted,
   Pager,
-  permissionReason,
   Section,
   Table,
   TwoLines,
+  useDisabledReason,
 } from '../../ui/index.ts';
 
-/** By what it is known: its name, or when it runs. */
+/** The name of a schedule, or the times at which it runs. */
 const nameOf = ({ work_item_name, description }: ListedSchedule): string =>
   work_item_name?.trim() || description;
 
@@ -55,20 +55,12 @@ const columns: readonly Column<ListedSchedule>[] = [
   },
 ];
 
-/** The schedules of one agent. */
 export const SchedulesTab = ({ agentId }: { agentId: string }) => {
   const { search } = useUrlState<{ next?: string }>();
-  const got = useOperation(
-    'listAllSchedules',
-    {},
-    {
-      query: { agent_id: agentId, next: search.next, limit: 50 },
-      every: listPolling(false),
-      keepPrevious: true,
-    },
-  );
+  const query = { agent_id: agentId, next: search.next, limit: 50 };
+  const got = useOperation('listAllSchedules', {}, { query, every: listPolling(false), keepPrevious: true });
   const pager = useCursor(got.data?.next);
-  const mayCreate = permissionReason(usePermission('createSchedule'));
+  const mayCreate = useDisabledReason('createSchedule');
   const create = (
     <ButtonLink href={to('/schedules/new', {}, { agent: agentId })} disabledReason={mayCreate}>
       {words.newSchedule}

@@ -5,7 +5,6 @@ import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import { Checkbox, MultiSelect, notify, optionsOf, permissionReason, Select } from '../../ui/index.ts';
 import { LoadedAgent, useAgentForm } from './AgentForm.tsx';
-import { type BuiltInTool, BuiltInToolsField } from './BuiltInToolsField.tsx';
 import { PolicyFields } from './PolicyFields.tsx';
 
 const toValues = ({
@@ -59,9 +58,13 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: LoadState<PublicAg
       }}
       onSaved={() => notify(words.saved)}
     >
-      <BuiltInToolsField
+      <MultiSelect
         {...form.field('builtin_tools')}
-        onChange={(names) => form.set({ builtin_tools: names as BuiltInTool[] })}
+        onChange={(names) => form.set({ builtin_tools: names as Values['builtin_tools'] })}
+        label={words.builtIn}
+        hint={words.builtInHint}
+        options={optionsOf(words.builtInTools)}
+        nothing={words.noBuiltIn}
       />
       <MultiSelect
         {...form.field('tool_server_ids')}
@@ -101,7 +104,7 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: LoadState<PublicAg
   );
 };
 
-/** Which tool servers and semantic data models the agent uses, and who may approve its calls. */
+/** The form of tool servers, semantic data models, and approvals. */
 export const ToolsTab = ({ agentId }: { agentId: string }) => (
   <LoadedAgent agentId={agentId}>{(agent, got) => <ToolsForm agent={agent} got={got} />}</LoadedAgent>
 );

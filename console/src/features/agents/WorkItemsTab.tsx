@@ -1,41 +1,18 @@
 import { listPolling, useOperation } from '../../api/index.ts';
 import type { PublicWorkItem } from '../../api/types.gen.ts';
+import { StatusTag, workItemName } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { pages } from '../../text/en/pages.ts';
-import { workItems } from '../../text/en/work-items.ts';
 import { Time } from '../../time/index.ts';
-import {
-  Bar,
-  Box,
-  ButtonLink,
-  type Column,
-  EmptyState,
-  Loaded,
-  OutcomeTag,
-  Section,
-  Table,
-} from '../../ui/index.ts';
-
-const kinds = {
-  DRAFT: 'due',
-  PENDING: 'due',
-  EXECUTING: 'due',
-  NEEDS_REVIEW: 'waits',
-  INDETERMINATE: 'waits',
-  COMPLETED: 'on-time',
-  ERROR: 'missing',
-  CANCELLED: 'skipped',
-} as const;
-
-const nameOf = ({ work_item_name, id }: PublicWorkItem): string => work_item_name || workItems.unnamed(id);
+import { Bar, Box, ButtonLink, type Column, EmptyState, Loaded, Section, Table } from '../../ui/index.ts';
 
 const columns: readonly Column<PublicWorkItem>[] = [
-  { key: 'name', title: words.name, width: '50%', cell: nameOf },
+  { key: 'name', title: words.name, width: '50%', cell: workItemName },
   {
     key: 'status',
     title: words.status,
-    cell: ({ status }) => <OutcomeTag kind={kinds[status]}>{workItems.status[status]}</OutcomeTag>,
+    cell: ({ status }) => <StatusTag status={status} />,
   },
   {
     key: 'created',
@@ -47,14 +24,8 @@ const columns: readonly Column<PublicWorkItem>[] = [
 
 /** The newest Work Items of one agent; the list of all has filters. */
 export const WorkItemsTab = ({ agentId }: { agentId: string }) => {
-  const got = useOperation(
-    'listWorkItems',
-    {},
-    {
-      query: { agent_id: agentId, limit: 20 },
-      every: listPolling(true),
-    },
-  );
+  const query = { agent_id: agentId, limit: 20 };
+  const got = useOperation('listWorkItems', {}, { query, every: listPolling(true) });
   return (
     <Loaded got={got} operation="listWorkItems">
       {({ records }) => (
@@ -77,7 +48,7 @@ export const WorkItemsTab = ({ agentId }: { agentId: string }) => {
                 rows={records}
                 columns={columns}
                 rowKey={({ id }) => id}
-                name={nameOf}
+                name={workItemName}
                 href={({ id }) => to('/work-items/$workItemId', { workItemId: id })}
               />
             )}

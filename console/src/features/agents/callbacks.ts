@@ -6,7 +6,6 @@ export type CallbackEvent = PublicCallback['events'][number];
 
 /** A callback in the form. `secret` and `headers` are null while the stored ones stay. */
 export interface CallbackValues {
-  /** Null: a new one. */
   id: string | null;
   url: string;
   events: CallbackEvent[];
@@ -15,7 +14,6 @@ export interface CallbackValues {
   secret: string | null;
 }
 
-/** How many an agent may have. */
 export const mostCallbacks = 5;
 
 export const noCallback: CallbackValues = {
@@ -55,15 +53,14 @@ const toChanged = ({ id, url, events, headers, secret }: CallbackValues): Change
   ...(secret && { secret }),
 });
 
-/** The body of a change of the callbacks. */
 export const toCallbacksBody = ({ callbacks }: { callbacks: readonly CallbackValues[] }) => ({
   callbacks: callbacks.map(toChanged),
 });
 
-/** What a copy of the callbacks has: all that is no secret. */
+/** The callbacks of a copy: all that is no secret. */
 export const copiedCallbacks = ({ callbacks }: PublicAgent): { url: string; events: CallbackEvent[] }[] =>
   callbacks.map(({ url, events }) => ({ url, events }));
 
-/** What a copy of the agent leaves out, as sentences. */
+/** The parts that a copy leaves out, as sentences. */
 export const leftOut = ({ callbacks }: PublicAgent): string[] =>
   callbacks.map(({ url, header_names }) => words.leftOutCallback(url, header_names));

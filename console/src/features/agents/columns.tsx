@@ -7,13 +7,12 @@ import { type Column, Muted, TwoLines, Words } from '../../ui/index.ts';
 const sum = (counts: Record<string, number>): number =>
   Object.values(counts).reduce((total, count) => total + count, 0);
 
-/** How many Work Items of the agent are not finished. */
+/** The number of open Work Items. */
 export const openOf = ({ open }: Pick<AgentSummary, 'open'>): number => sum(open);
 
 const modelOf = ({ llm }: AgentSummary): string =>
   llm ? (llm.is_default ? `${llm.model} (${words.defaultModel})` : llm.model) : '';
 
-/** The columns of the list of agents. */
 export const columns: readonly Column<AgentSummary>[] = [
   {
     key: 'name',

@@ -4,13 +4,7 @@ export const agentsSearch = searchSchema({ q: text, mode: text, next: text });
 
 export const newAgentSearch = searchSchema({ copy: text });
 
-export const agentTabs = [
-  'overview',
-  'schedules',
-  'work-items',
-  'conversations',
-  'instructions',
-  'tools',
-  'connect',
-] as const;
-export const agentSearch = searchSchema({ tab: oneOf(agentTabs), next: text });
+export const agentSearch = searchSchema({
+  tab: oneOf(['overview', 'schedules', 'work-items', 'conversations', 'instructions', 'tools', 'connect']),
+  next: text,
+});

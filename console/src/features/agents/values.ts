@@ -1,8 +1,8 @@
 import { ApiProblem } from '../../api/index.ts';
 import type { CreateAgentBody, PublicAgent } from '../../api/types.gen.ts';
+import { readObject } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
 
-/** The values of the forms of an agent. */
 export interface AgentValues {
   name: string;
   description: string;
@@ -35,14 +35,12 @@ export const settingNames = [
 
 type SettingName = (typeof settingNames)[number];
 
-/** The settings that an agent has none of when they are empty. */
 const mayBeEmpty: readonly string[] = ['max_tokens', 'max_output_tokens'];
 
-/** What it means that an agent has none of a setting. */
+/** The meaning of an empty setting. */
 export const emptyMeans = (name: SettingName): string =>
   (words.emptyMeans as Partial<Record<SettingName, string>>)[name] ?? '';
 
-/** What a setting is, and what it means to leave it empty. */
 export const hintOf = (name: SettingName): string =>
   mayBeEmpty.includes(name) ? words.hintWithEmpty(words.hints[name], emptyMeans(name)) : words.hints[name];
 
@@ -62,18 +60,11 @@ export const toValues = ({ settings, ...agent }: PublicAgent): AgentValues => ({
 /** Reads the schema of the form. Throws the fault of its field if it is no JSON object. */
 const readSchema = (text: string): Record<string, unknown> | null => {
   if (text.trim() === '') return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as Record<string, unknown>;
-    }
-  } catch {
-    // As what is no object.
-  }
+  const schema = readObject(text);
+  if (schema) return schema;
   throw new ApiProblem(422, { details: [{ path: 'result_schema', message: words.schemaNotObject }] });
 };
 
-/** What only agents with Work Items have. */
 const workerFields = ({ mode, execution, result_schema }: AgentValues) =>
   mode === 'worker' ? { execution, result_schema: readSchema(result_schema) } : {};
 

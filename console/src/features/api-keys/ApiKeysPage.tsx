@@ -1,11 +1,10 @@
 import { useState } from 'react';
-import { usePermission } from '../../api/index.ts';
 import type { NamedApiKey } from '../../api/types.gen.ts';
 import { ListPage } from '../../resource/index.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
 import { pages } from '../../text/en/pages.ts';
-import { optionsOf, permissionReason } from '../../ui/index.ts';
+import { optionsOf, useDisabledReason } from '../../ui/index.ts';
 import { columns } from './columns.tsx';
 import { NewKeyDialog } from './NewKeyDialog.tsx';
 import { RevokeDialog } from './RevokeDialog.tsx';
@@ -15,8 +14,8 @@ import type { apiKeysSearch } from './search.ts';
 /** The keys that the person may manage: their own, or all for an administrator. */
 export const ApiKeysPage = () => {
   const { search, replace } = useUrlState<ReturnType<typeof apiKeysSearch>>();
-  const mayRotate = permissionReason(usePermission('rotateApiKey'));
-  const mayDelete = permissionReason(usePermission('deleteApiKey'));
+  const mayRotate = useDisabledReason('rotateApiKey');
+  const mayDelete = useDisabledReason('deleteApiKey');
   const [revoking, setRevoking] = useState<NamedApiKey | null>(null);
   const [rotating, setRotating] = useState<NamedApiKey | null>(null);
   return (
@@ -41,7 +40,7 @@ export const ApiKeysPage = () => {
         { label: words.revoke, danger: true, onSelect: () => setRevoking(key), disabledReason: mayDelete },
       ]}
       create={{ label: words.newKey, operation: 'createApiKey', onClick: () => replace({ new: '1' }) }}
-      example={['/api-keys', { name: 'Nightly export', role: 'member' }]}
+      example={['createApiKey', { name: 'Nightly export', role: 'member' }]}
     >
       {search.new && <NewKeyDialog onClose={() => replace({ new: undefined })} />}
       {rotating && <RotateDialog apiKey={rotating} onClose={() => setRotating(null)} />}

@@ -32,7 +32,7 @@ export const KeyValue = ({
         <CodeBlock label={words.baseUrl} code={base_url} />
       </Section>
       <Section title={words.tryIt}>
-        <CodeBlock label={words.tryIt} code={curlOf(base_url, 'GET', '/agents', undefined, value)} />
+        <CodeBlock label={words.tryIt} code={curlOf(base_url, 'listAgents', {}, { key: value })} />
       </Section>
       <Section title={words.telemetry}>
         <CodeBlock label={words.telemetry} code={telemetryOf(otlp_url, value)} />

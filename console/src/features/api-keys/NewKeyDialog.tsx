@@ -12,7 +12,6 @@ type Role = (typeof roles)[number];
 type Kind = 'service_account' | 'personal';
 type Owner = 'maker' | 'workspace';
 
-/** The end of a day in the zone of the browser. */
 const endOf = (day: string): string => new Date(`${day}T23:59:59`).toISOString();
 
 const noValues = {
@@ -24,7 +23,6 @@ const noValues = {
   expires_at: '',
 };
 
-/** Creates a key, then shows its value. */
 export const NewKeyDialog = ({ onClose }: { onClose: () => void }) => {
   const { principal, limits } = useMe();
   const [created, setCreated] = useState<Output<'createApiKey'> | null>(null);

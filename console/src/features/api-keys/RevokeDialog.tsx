@@ -6,7 +6,6 @@ import { endingKeys } from '../../text/en/ending-keys.ts';
 import { Time } from '../../time/index.ts';
 import { ActionDialog, notify, Words } from '../../ui/index.ts';
 
-/** Asks before a key is revoked, and says when it was last used. */
 export const RevokeDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose: () => void }) => {
   const { key_id } = useMe();
   const { part, endMadeKeys, disabledReason } = useEndingKeys(apiKey.id, {
@@ -26,9 +25,7 @@ export const RevokeDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose
       onClose={onClose}
       title={words.revoke}
       kind="danger"
-      onConfirm={() => void action.run()}
-      busy={action.busy}
-      error={action.error}
+      act={action}
       disabledReason={disabledReason}
     >
       <p>

@@ -5,7 +5,6 @@ import { apiKeys as words } from '../../text/en/api-keys.ts';
 import { ActionDialog, optionsOf, Select } from '../../ui/index.ts';
 import { KeyValue } from './KeyValue.tsx';
 
-/** Makes a key in place of another, then shows its value. */
 export const RotateDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose: () => void }) => {
   const [overlap, setOverlap] = useState('86400');
   const [created, setCreated] = useState<Output<'rotateApiKey'> | null>(null);
@@ -16,14 +15,7 @@ export const RotateDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose
   });
   if (created) return <KeyValue title={words.rotate} created={created} onClose={onClose} />;
   return (
-    <ActionDialog
-      open
-      onClose={onClose}
-      title={words.rotate}
-      onConfirm={() => void action.run()}
-      busy={action.busy}
-      error={action.error}
-    >
+    <ActionDialog open onClose={onClose} title={words.rotate} act={action}>
       <p>
         <b>{apiKey.name}</b> <code>{`${apiKey.prefix}…`}</code>
       </p>

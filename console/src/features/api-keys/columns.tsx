@@ -5,7 +5,6 @@ import { type Column, Muted, Tag, TwoLines } from '../../ui/index.ts';
 
 const kinds = { active: 'on-time', paused: 'late', expired: 'skipped' } as const;
 
-/** The columns of the list of keys. */
 export const columns: readonly Column<NamedApiKey>[] = [
   {
     key: 'name',

@@ -2,7 +2,6 @@ import type { CreateApiKeyBody } from '../../api/types.gen.ts';
 
 type Scope = NonNullable<CreateApiKeyBody['scopes']>[number];
 
-/** What a key can be limited to. */
 export const scopes = [
   'telemetry',
   'telemetry:read',

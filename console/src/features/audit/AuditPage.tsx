@@ -1,18 +1,10 @@
 import { useState } from 'react';
-import {
-  addressOf,
-  call,
-  type Output,
-  type QueryOf,
-  useAction,
-  useOperation,
-  usePermission,
-} from '../../api/index.ts';
+import { addressOf, call, type Output, type QueryOf, useAction, useOperation } from '../../api/index.ts';
 import { ListPage } from '../../resource/index.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { audit as words } from '../../text/en/audit.ts';
 import { pages } from '../../text/en/pages.ts';
-import { Button, ButtonLink, Callout, optionsOf, Problem, permissionReason } from '../../ui/index.ts';
+import { Button, ButtonLink, Callout, optionsOf, Problem, useDisabledReason } from '../../ui/index.ts';
 import { columns } from './columns.tsx';
 import type { auditSearch } from './search.ts';
 
@@ -52,13 +44,12 @@ const Result = ({ result: { ok, checked, broken_at, hash } }: { result: Verifica
 
 const options = (values: readonly string[] = []) => values.map((value) => ({ value, label: value }));
 
-/** The audit log, its filters, and the proof that nothing in it was changed. */
 export const AuditPage = () => {
   const { search } = useUrlState<ReturnType<typeof auditSearch>>();
   const facets = useOperation('getAuditFacets', {}, { staleTime: 60_000 }).data;
   const { action, checked, result } = useVerification();
-  const mayVerify = permissionReason(usePermission('verifyAuditPart'));
-  const mayExport = permissionReason(usePermission('exportAuditEntries'));
+  const mayVerify = useDisabledReason('verifyAuditPart');
+  const mayExport = useDisabledReason('exportAuditEntries');
   const { next: _, ...filter } = search;
   const principals = facets?.principals.map(({ id, name }) => ({ value: id, label: name })) ?? [];
   return (

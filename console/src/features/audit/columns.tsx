@@ -1,49 +1,14 @@
 import { Fragment } from 'react';
 import type { AuditEntry } from '../../api/types.gen.ts';
-import { to } from '../../routing/to.ts';
+import { hrefOfThing } from '../../resource/thing.ts';
 import { audit as words } from '../../text/en/audit.ts';
 import { Time } from '../../time/index.ts';
 import { type Column, JsonView, Link, Muted, Tag, TwoLines } from '../../ui/index.ts';
 
-/** The page of what an entry is about; null if there is none. */
-const addressOf = ({ target_type, target_id, target }: AuditEntry): string | null => {
-  if (!target_id || !target) return null;
-  switch (target_type) {
-    case 'agent':
-      return to('/agents/$agentId', { agentId: target_id });
-    case 'work_item':
-      return to('/work-items/$workItemId', { workItemId: target_id });
-    case 'schedule':
-      return target.agent_id
-        ? to('/agents/$agentId/schedules/$scheduleId', { agentId: target.agent_id, scheduleId: target_id })
-        : null;
-    case 'conversation':
-      return target.agent_id
-        ? to('/agents/$agentId/conversations/$conversationId', {
-            agentId: target.agent_id,
-            conversationId: target_id,
-          })
-        : null;
-    case 'integration':
-      return to('/integrations/$integrationId', { integrationId: target_id });
-    case 'llm_configuration':
-      return to('/llm-configurations/$llmId', { llmId: target_id });
-    case 'tool_server':
-      return to('/tool-servers/$toolServerId', { toolServerId: target_id });
-    case 'data_connection':
-      return to('/data-connections/$dataConnectionId', { dataConnectionId: target_id });
-    case 'semantic_data_model':
-      return to('/semantic-data-models/$semanticDataModelId', { semanticDataModelId: target_id });
-    case 'extraction':
-      return to('/extractions/$extractionId', { extractionId: target_id });
-    default:
-      return null;
-  }
-};
-
 const Target = ({ entry }: { entry: AuditEntry }) => {
   const { target_type, target_id, target } = entry;
-  const href = addressOf(entry);
+  const page = target && target_id && (target_type !== 'schedule' || target.agent_id);
+  const href = page ? hrefOfThing(target_type, target_id, target.agent_id) : null;
   const name = target?.name ?? target_id;
   return <TwoLines below={target_type}>{name && (href ? <Link href={href}>{name}</Link> : name)}</TwoLines>;
 };
@@ -61,7 +26,6 @@ const Breakable = ({ text }: { text: string }) =>
 const hasReason = (details: unknown): boolean =>
   typeof details === 'object' && details !== null && 'reason' in details;
 
-/** The columns of the audit log. */
 export const columns: readonly Column<AuditEntry>[] = [
   { key: 'at', title: words.at, width: '150px', cell: ({ at }) => <Time at={at} form="both" /> },
   {

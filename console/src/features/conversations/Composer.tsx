@@ -1,21 +1,20 @@
 import { useEffect, useRef, useState } from 'react';
-import { perform, useAction, usePermission, useUnsaved } from '../../api/index.ts';
+import { perform, useAction, useUnsaved } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
-import { Bar, Button, Problem, permissionReason, Textarea } from '../../ui/index.ts';
+import { Bar, Button, Problem, Textarea, useDisabledReason } from '../../ui/index.ts';
 import css from './conversations.module.css';
-import type { Of } from './of.ts';
+import type { ConversationParams } from './params.ts';
 
 /** The field for the next message, and the button that stops what goes on. */
 export const Composer = ({
-  of,
+  params,
   conversation,
   calls,
   send,
 }: {
-  of: Of;
+  params: ConversationParams;
   conversation: ConversationDetail;
-  /** How many calls wait for a decision. */
   calls: number;
   send: (content: string) => Promise<void>;
 }) => {
@@ -25,15 +24,15 @@ export const Composer = ({
   const field = useRef<HTMLTextAreaElement>(null);
   const submit = useAction(async (content: string) => {
     await send(content);
-    // What was written in the meantime stays.
+    // Text that was written in the meantime stays.
     setText((now) => (now === content ? '' : now));
   });
   const cancel = useAction(async () => {
-    await perform('cancelRun', of);
+    await perform('cancelRun', params);
     field.current?.focus({ preventScroll: true });
   });
-  const notAllowed = permissionReason(usePermission('sendMessage'));
-  const mayCancel = permissionReason(usePermission('cancelRun'));
+  const notAllowed = useDisabledReason('sendMessage');
+  const mayCancel = useDisabledReason('cancelRun');
   const running = status === 'running';
   const isEmpty = text.trim() === '';
   const reason = notAllowed ?? (running ? words.busy : isEmpty ? words.nothingWritten : null);

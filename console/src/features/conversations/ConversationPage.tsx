@@ -1,10 +1,10 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
-import { perform, useAction, useOperation, usePermission } from '../../api/index.ts';
+import { perform, useAction, useOperation } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { conversationOwner, FilesTab } from '../../files/index.ts';
+import { PageTabs } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
-import { useUrlState } from '../../routing/url-state.ts';
 import { common } from '../../text/en/common.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import { files } from '../../text/en/files.ts';
@@ -16,41 +16,40 @@ import {
   Loaded,
   Page,
   Problem,
-  permissionReason,
   Skeleton,
-  Tabs,
+  useDisabledReason,
   Words,
 } from '../../ui/index.ts';
 import { DeleteConversationDialog, RenameDialog } from './dialogs.tsx';
 import type { Draft } from './drafts.ts';
 import { useLive } from './live.ts';
-import type { Of } from './of.ts';
-import type { conversationSearch } from './search.ts';
+import type { ConversationParams } from './params.ts';
 import { Thread } from './Thread.tsx';
 
-/** What can be done with the whole conversation. */
-const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetail }) => {
+const hrefOf = ({ agent_id, conversation_id }: ConversationParams): string =>
+  to('/agents/$agentId/conversations/$conversationId', {
+    agentId: agent_id,
+    conversationId: conversation_id,
+  });
+
+const Actions = ({
+  params,
+  conversation,
+}: {
+  params: ConversationParams;
+  conversation: ConversationDetail;
+}) => {
   const navigate = useNavigate();
   const [open, setOpen] = useState<'rename' | 'delete' | null>(null);
   const close = () => setOpen(null);
-  const mayDelete = permissionReason(usePermission('deleteConversation'));
-  const mayRename = permissionReason(usePermission('updateConversation'));
-  const mayCreate = permissionReason(usePermission('createConversation'));
+  const mayDelete = useDisabledReason('deleteConversation');
+  const mayRename = useDisabledReason('updateConversation');
+  const mayCreate = useDisabledReason('createConversation');
   const create = useAction(async () => {
-    const { body } = await perform('createConversation', { agent_id: of.agent_id }, { body: {} });
-    await navigate({
-      href: to('/agents/$agentId/conversations/$conversationId', {
-        agentId: of.agent_id,
-        conversationId: body.id,
-      }),
-    });
+    const { body } = await perform('createConversation', { agent_id: params.agent_id }, { body: {} });
+    await navigate({ href: hrefOf({ ...params, conversation_id: body.id }) });
   });
-  const address =
-    location.origin +
-    to('/agents/$agentId/conversations/$conversationId', {
-      agentId: of.agent_id,
-      conversationId: of.conversation_id,
-    });
+  const address = `${location.origin}${hrefOf(params)}`;
   return (
     <>
       <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setOpen('delete')}>
@@ -64,8 +63,10 @@ const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetai
         {words.newConversation}
       </Button>
       {create.error && <Problem error={create.error} />}
-      {open === 'rename' && <RenameDialog of={of} conversation={conversation} onClose={close} />}
-      {open === 'delete' && <DeleteConversationDialog of={of} conversation={conversation} onClose={close} />}
+      {open === 'rename' && <RenameDialog params={params} conversation={conversation} onClose={close} />}
+      {open === 'delete' && (
+        <DeleteConversationDialog params={params} conversation={conversation} onClose={close} />
+      )}
     </>
   );
 };
@@ -77,82 +78,62 @@ const agentCrumbs = (agentId: string, name: string) => [
 ];
 
 const Shown = ({
-  of,
+  params,
   conversation,
   drafts,
 }: {
-  of: Of;
+  params: ConversationParams;
   conversation: ConversationDetail;
   drafts: readonly Draft[];
 }) => {
   const { name, agent, status, created_at, created_by_name, run } = conversation;
-  const tab = useUrlState<ReturnType<typeof conversationSearch>>().search.tab ?? 'conversation';
   return (
     <Page
       title={name || words.untitled}
       titlePrefix={words.states[status] || undefined}
-      crumbs={agentCrumbs(of.agent_id, agent.name)}
+      crumbs={agentCrumbs(params.agent_id, agent.name)}
       lead={
         <>
           <Words text={words.started} at={<Time at={created_at} />} by={created_by_name ?? words.someone} />{' '}
           {run?.model && words.model(run.model)}
         </>
       }
-      actions={<Actions of={of} conversation={conversation} />}
+      actions={<Actions params={params} conversation={conversation} />}
     >
-      <Tabs
+      <PageTabs
         label={files.tabsOf}
-        value={tab}
-        tabs={[
-          {
-            value: 'conversation',
-            label: files.conversationTab,
-            href: to('/agents/$agentId/conversations/$conversationId', {
-              agentId: of.agent_id,
-              conversationId: of.conversation_id,
-            }),
-          },
-          {
-            value: 'files',
-            label: files.tab,
-            href: to(
-              '/agents/$agentId/conversations/$conversationId',
-              { agentId: of.agent_id, conversationId: of.conversation_id },
-              { tab: 'files' },
-            ),
-          },
-        ]}
-      >
-        {tab === 'files' ? (
-          <Suspense fallback={<Skeleton />}>
-            <FilesTab owner={conversationOwner(of)} />
-          </Suspense>
-        ) : (
-          <Thread of={of} conversation={conversation} drafts={drafts} />
-        )}
-      </Tabs>
+        words={{ conversation: files.conversationTab, files: files.tab }}
+        tabs={{
+          conversation: () => <Thread params={params} conversation={conversation} drafts={drafts} />,
+          files: () => (
+            <Suspense fallback={<Skeleton />}>
+              <FilesTab owner={conversationOwner(params)} />
+            </Suspense>
+          ),
+        }}
+      />
     </Page>
   );
 };
 
-const One = ({ of }: { of: Of }) => {
-  const got = useOperation('getConversationDetail', of);
-  const { drafts, every } = useLive(of, got.data);
+const One = ({ params }: { params: ConversationParams }) => {
+  const got = useOperation('getConversationDetail', params);
+  const { drafts, every } = useLive(params, got.data);
   // The same data: it only makes them be read again from time to time.
-  useOperation('getConversationDetail', of, { every, enabled: every !== undefined });
+  useOperation('getConversationDetail', params, { every, enabled: every !== undefined });
   const list = {
     label: words.list,
-    href: to('/agents/$agentId', { agentId: of.agent_id }, { tab: 'conversations' }),
+    href: to('/agents/$agentId', { agentId: params.agent_id }, { tab: 'conversations' }),
   };
   const loaded = (
     <Loaded
       got={got}
       operation="getConversation"
       list={list}
-      audit={to('/audit', {}, { target_id: of.conversation_id })}
+      audit={to('/audit', {}, { target_id: params.conversation_id })}
       skeleton={<Skeleton rows={8} height={56} />}
     >
-      {(conversation) => <Shown of={of} conversation={conversation} drafts={drafts} />}
+      {(conversation) => <Shown params={params} conversation={conversation} drafts={drafts} />}
     </Loaded>
   );
   const gone = got.error?.status === 404 || got.error?.status === 403;
@@ -164,11 +145,10 @@ const One = ({ of }: { of: Of }) => {
   );
 };
 
-/** A conversation with an agent: what was said, what is being said, and the next message. */
 export const ConversationPage = () => {
   const { agentId, conversationId } = useParams({
     from: '/shell/agents/$agentId/conversations/$conversationId',
   });
   // Another conversation begins with nothing of this one: no text that is being written, no decision.
-  return <One key={conversationId} of={{ agent_id: agentId, conversation_id: conversationId }} />;
+  return <One key={conversationId} params={{ agent_id: agentId, conversation_id: conversationId }} />;
 };

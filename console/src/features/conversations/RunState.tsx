@@ -5,24 +5,24 @@ import { common } from '../../text/en/common.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import { Bar, Button, Callout, Muted, Problem } from '../../ui/index.ts';
 import css from './conversations.module.css';
-import type { Of } from './of.ts';
+import type { ConversationParams } from './params.ts';
 
 type Run = NonNullable<ConversationDetail['run']>;
 
-/** A run that failed, in words, and a way to say the same again. */
+/** A failed run, and the button that sends the same again. */
 const Failed = ({
-  of,
+  params,
   run,
   agentName,
   send,
 }: {
-  of: Of;
+  params: ConversationParams;
   run: Run;
   agentName: string;
   send: (body: object) => Promise<void>;
 }) => {
   const again = useAction(async () => {
-    const address = addressOf('downloadConversationMessage', { ...of, message_id: run.message_id });
+    const address = addressOf('downloadConversationMessage', { ...params, message_id: run.message_id });
     const response = await fetchFrom('GET', address, { headers: { accept: '*/*' } });
     const text = await response.text();
     const isText = response.headers.get('content-type')?.startsWith('text/plain');
@@ -47,7 +47,7 @@ const Failed = ({
   );
 };
 
-/** What screen readers are told when the state changes. */
+/** Text for screen readers when the state changes. */
 const spoken = ({ status, run, agent }: ConversationDetail, writing: boolean): string => {
   if (status === 'running') {
     return run?.status === 'queued' && !writing ? words.queued(agent.name) : words.replying(agent.name);
@@ -60,16 +60,14 @@ const spoken = ({ status, run, agent }: ConversationDetail, writing: boolean): s
   return run?.status === 'completed' ? words.replied(agent.name) : '';
 };
 
-/** How the last run is doing, below the messages. */
 export const RunState = ({
-  of,
+  params,
   conversation,
   writing,
   send,
 }: {
-  of: Of;
+  params: ConversationParams;
   conversation: ConversationDetail;
-  /** Text of its reply has come. */
   writing: boolean;
   send: (body: object) => Promise<void>;
 }) => {
@@ -79,7 +77,6 @@ export const RunState = ({
   const quiet = status === 'idle' && run?.status === 'completed';
   return (
     <div className={css.state}>
-      {/* That the reply is complete can be seen. */}
       <p role="status" className={quiet ? css.spoken : undefined}>
         <Muted>{spoken(conversation, writing)}</Muted>
       </p>
@@ -90,7 +87,7 @@ export const RunState = ({
       ))}
       {status === 'idle' && run?.status === 'error' && (
         <div role="alert">
-          <Failed key={run.id} of={of} run={run} agentName={agent.name} send={send} />
+          <Failed key={run.id} params={params} run={run} agentName={agent.name} send={send} />
         </div>
       )}
     </div>

@@ -1,44 +1,43 @@
 import { useEffect } from 'react';
-import { type Body, perform, usePermission } from '../../api/index.ts';
+import { type Body, perform } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { anchorOf, Messages, SendDecisions, useDecisions, useMessagePages } from '../../messages/index.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
-import { Button, Problem, permissionReason, useHash, useHashTarget } from '../../ui/index.ts';
+import { Button, Problem, useDisabledReason, useHash, useHashTarget } from '../../ui/index.ts';
 import { Composer } from './Composer.tsx';
 import css from './conversations.module.css';
 import type { Draft } from './drafts.ts';
 import { useFollow, useKeptPlace } from './follow.ts';
 import { toShown } from './messages.ts';
-import type { Of } from './of.ts';
+import type { ConversationParams } from './params.ts';
 import { RunState } from './RunState.tsx';
 
 /** A message, or decisions about calls that wait. */
 export type Said = Body<'sendMessage'>;
 
-/** What was said, how the run is doing, and the field for the next message, in one column. */
 export const Thread = ({
-  of,
+  params,
   conversation,
   drafts,
 }: {
-  of: Of;
+  params: ConversationParams;
   conversation: ConversationDetail;
   drafts: readonly Draft[];
 }) => {
   const { agent, status, run } = conversation;
   /** Sends it. The reply comes by the stream. */
   const send = async (body: Said) => {
-    await perform('sendMessage', of, { body: { ...body, wait_seconds: 0 } });
+    await perform('sendMessage', params, { body: { ...body, wait_seconds: 0 } });
   };
   const { messages, hasMore, load } = useMessagePages(
     'listShownConversationMessages',
-    of,
+    params,
     conversation.messages,
   );
-  const reason = permissionReason(usePermission('sendMessage', agent.approval_role));
+  const reason = useDisabledReason('sendMessage', agent.approval_role);
   const pending = status === 'needs_review' ? (run?.pending_approvals ?? []) : [];
   const deciding = useDecisions(pending, (decisions) => send({ decisions }), reason);
-  const shown = toShown(of, agent.name, messages, drafts);
+  const shown = toShown(params, agent.name, messages, drafts);
   const hash = useHash();
   const startsAtEnd = !hash.startsWith(anchorOf(''));
   const ids = shown.filter(({ role }) => role !== 'tool').map(({ id }) => id);
@@ -75,7 +74,7 @@ export const Thread = ({
           after={deciding.waiting.length > 1 || deciding.error ? <SendDecisions deciding={deciding} /> : null}
         />
       )}
-      <RunState of={of} conversation={conversation} writing={drafts.length > 0} send={send} />
+      <RunState params={params} conversation={conversation} writing={drafts.length > 0} send={send} />
       {newCount > 0 && (
         <div className={css.newer}>
           <Button
@@ -89,7 +88,7 @@ export const Thread = ({
         </div>
       )}
       <Composer
-        of={of}
+        params={params}
         conversation={conversation}
         calls={deciding.waiting.length}
         send={async (content) => {

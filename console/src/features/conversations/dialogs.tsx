@@ -6,18 +6,17 @@ import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import { ActionDialog, notify, TextField } from '../../ui/index.ts';
-import type { Of } from './of.ts';
+import type { ConversationParams } from './params.ts';
 
 interface DialogProps {
-  of: Of;
+  params: ConversationParams;
   conversation: ConversationDetail;
   onClose: () => void;
 }
 
-/** Gives a conversation another name. */
-export const RenameDialog = ({ of, conversation, onClose }: DialogProps) => {
+export const RenameDialog = ({ params, conversation, onClose }: DialogProps) => {
   const form = useForm({ name: conversation.name ?? '' }, async ({ name }) => {
-    await perform('updateConversation', of, { body: { name: name.trim() || null }, ifMatch: null });
+    await perform('updateConversation', params, { body: { name: name.trim() || null }, ifMatch: null });
     notify(words.renamed);
     onClose();
   });
@@ -36,15 +35,14 @@ export const RenameDialog = ({ of, conversation, onClose }: DialogProps) => {
   );
 };
 
-/** Asks before a conversation is deleted. */
-export const DeleteConversationDialog = ({ of, conversation, onClose }: DialogProps) => (
+export const DeleteConversationDialog = ({ params, conversation, onClose }: DialogProps) => (
   <DeleteDialog
     operation="deleteConversation"
-    params={of}
+    params={params}
     title={words.remove}
     name={conversation.name || words.untitled}
     deleted={words.removed}
-    opens={to('/agents/$agentId', { agentId: of.agent_id }, { tab: 'conversations' })}
+    opens={to('/agents/$agentId', { agentId: params.agent_id }, { tab: 'conversations' })}
     onClose={onClose}
   >
     <p>{words.removeText(conversation.message_count)}</p>

@@ -7,7 +7,7 @@ export interface Draft {
   at: string;
 }
 
-/** What is being written after an event. Events are those of `GET …/stream`. */
+/** Returns the replies that are being written, after an event of `GET …/stream`. */
 export const applyEvent = (
   drafts: readonly Draft[],
   { event, data }: Pick<StreamEvent, 'event' | 'data'>,

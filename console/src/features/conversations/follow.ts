@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 
-/** So near to the end of the page, in pixels, a reader follows what comes. */
+/** The distance from the end of the page, in pixels, at which a reader follows new messages. */
 const near = 96;
 
 const isAtEnd = (): boolean => {
@@ -57,7 +57,7 @@ export const useFollow = (ids: readonly string[], growth: string, start: boolean
   };
 };
 
-/** Keeps what the reader sees where it is while `load` puts messages above it. */
+/** Keeps the reader's place while `load` puts messages above it. */
 export const useKeptPlace = (count: number): ((load: () => void) => void) => {
   const fromEnd = useRef<number | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `count` says when messages are there.

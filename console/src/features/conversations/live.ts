@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { polling, refresh as readAgain, useEventStream } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { applyEvent, type Draft } from './drafts.ts';
-import type { Of } from './of.ts';
+import type { ConversationParams } from './params.ts';
 
 /** Events that come together are shown together. */
 const gatherMs = 100;
@@ -12,13 +12,13 @@ const gatherMs = 100;
  * what the page shows is read again. `every`: how often to ask while the stream does not work, and while others may
  * begin a run.
  */
-export const useLive = (of: Of, conversation: ConversationDetail | undefined) => {
+export const useLive = (params: ConversationParams, conversation: ConversationDetail | undefined) => {
   const [drafts, setDrafts] = useState<readonly Draft[]>([]);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const refresh = useEffectEvent(() => void readAgain('getConversationDetail'));
   useEffect(() => () => clearTimeout(timer.current), []);
   const running = conversation?.status === 'running';
-  const state = useEventStream('followConversation', of, {
+  const state = useEventStream('followConversation', params, {
     enabled: running,
     onEvent: (event) => {
       setDrafts((before) => applyEvent(before, event));

@@ -3,7 +3,7 @@ import type { ConversationDetail } from '../../api/types.gen.ts';
 import type { ShownMessage } from '../../messages/index.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import type { Draft } from './drafts.ts';
-import type { Of } from './of.ts';
+import type { ConversationParams } from './params.ts';
 
 export type StoredMessage = ConversationDetail['messages']['data'][number];
 
@@ -12,7 +12,7 @@ export type StoredMessage = ConversationDetail['messages']['data'][number];
  * what is being written.
  */
 export const toShown = (
-  of: Of,
+  params: ConversationParams,
   agentName: string,
   stored: readonly StoredMessage[],
   drafts: readonly Draft[],
@@ -25,7 +25,7 @@ export const toShown = (
     created_at,
     live: written.has(id),
     whole: cut
-      ? { bytes, href: addressOf('downloadConversationMessage', { ...of, message_id: id }) }
+      ? { bytes, href: addressOf('downloadConversationMessage', { ...params, message_id: id }) }
       : undefined,
     author: role === 'user' ? (author_name ?? words.person) : role === 'tool' ? words.tools : agentName,
   }));

@@ -9,7 +9,7 @@ import {
   StoredSecretMap,
   TextField,
 } from '../../ui/index.ts';
-import type { Provider, Values } from './values.ts';
+import { type Provider, settingsOf, type Values } from './values.ts';
 
 const providers = optionsOf(words.providers);
 const ocrs = optionsOf(words.ocrs);
@@ -23,51 +23,48 @@ interface Props {
 }
 
 const EngineFields = ({ form, stored, moved }: Props) => {
-  const key = (hint: string, required: boolean) => (
-    <SecretField
-      {...form.field('api_key')}
-      label={words.api_key}
-      set={stored.api_key}
-      hint={moved ? words.keyAgain : hint}
-      required={required}
-    />
+  const { provider } = form.values;
+  const fields = settingsOf(provider);
+  const needsKey = provider === 'azure';
+  return (
+    <>
+      {fields.has('endpoint') && (
+        <TextField
+          {...form.field('endpoint')}
+          label={words.endpoint}
+          hint={words.endpointHint}
+          type="url"
+          required
+        />
+      )}
+      {fields.has('url') && (
+        <TextField
+          {...form.field('url')}
+          label={words.url}
+          hint={provider === 'http' ? words.httpHint : words.doclingHint}
+          type="url"
+          required
+        />
+      )}
+      {fields.has('api_key') && (
+        <SecretField
+          {...form.field('api_key')}
+          label={words.api_key}
+          set={stored.api_key}
+          hint={moved ? words.keyAgain : needsKey ? '' : words.keyOptional}
+          required={needsKey}
+        />
+      )}
+      {fields.has('headers') && (
+        <StoredSecretMap
+          {...form.field('headers')}
+          names={stored.headers}
+          label={words.headers}
+          hint={moved ? words.headersAgain : words.headersHint}
+        />
+      )}
+    </>
   );
-  switch (form.values.provider) {
-    case 'embedded':
-      return null;
-    case 'azure':
-      return (
-        <>
-          <TextField
-            {...form.field('endpoint')}
-            label={words.endpoint}
-            hint={words.endpointHint}
-            type="url"
-            required
-          />
-          {key('', true)}
-        </>
-      );
-    case 'docling':
-      return (
-        <>
-          <TextField {...form.field('url')} label={words.url} hint={words.doclingHint} type="url" required />
-          {key(words.keyOptional, false)}
-        </>
-      );
-    case 'http':
-      return (
-        <>
-          <TextField {...form.field('url')} label={words.url} hint={words.httpHint} type="url" required />
-          <StoredSecretMap
-            {...form.field('headers')}
-            names={stored.headers}
-            label={words.headers}
-            hint={moved ? words.headersAgain : words.headersHint}
-          />
-        </>
-      );
-  }
 };
 
 const ModelSelect = ({ form }: Pick<Props, 'form'>) => {

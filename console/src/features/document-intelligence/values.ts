@@ -1,4 +1,5 @@
 import type { Body } from '../../api/index.ts';
+import { documentReaders } from '../../api/kinds.gen.ts';
 import type { DocumentIntelligence } from '../../api/types.gen.ts';
 import { type SecretEntry, storedEntries } from '../../ui/index.ts';
 
@@ -45,33 +46,34 @@ export const isMoved = (values: Values, stored: Values): boolean =>
   trimmed(values.endpoint) !== trimmed(stored.endpoint) ||
   trimmed(values.url) !== trimmed(stored.url);
 
-/** The settings of the engine. A stored secret is left out; an empty one is removed. */
-const settingsOf = ({ provider, endpoint, url, api_key, headers }: Values) => {
-  const key = api_key === null ? {} : { api_key: api_key || null };
-  switch (provider) {
-    case 'embedded':
-      return {};
-    case 'azure':
-      return { endpoint: endpoint.trim(), ...(api_key ? { api_key } : {}) };
-    case 'docling':
-      return { url: url.trim(), ...key };
-    case 'http':
-      return {
-        url: url.trim(),
-        ...(headers && {
-          headers: Object.fromEntries(
+/** The names of the settings that an engine has. */
+export const settingsOf = (provider: Provider): ReadonlySet<string> =>
+  new Set([...documentReaders[provider].required, ...documentReaders[provider].optional]);
+
+/** The settings of the engine. A stored secret is left out; an empty one is removed, or left out if it is needed. */
+const toSettings = ({ provider, endpoint, url, api_key, headers }: Values) => {
+  const own = settingsOf(provider);
+  const all = {
+    endpoint: endpoint.trim(),
+    url: url.trim(),
+    api_key: api_key || (api_key === null || provider === 'azure' ? undefined : null),
+    headers:
+      headers === null
+        ? undefined
+        : Object.fromEntries(
             headers.filter(({ name }) => name !== '').map(({ name, value }) => [name, value ?? '']),
           ),
-        }),
-      };
-  }
+  };
+  return Object.fromEntries(
+    Object.entries(all).filter(([name, value]) => own.has(name) && value !== undefined),
+  );
 };
 
 export const toBody = (values: Values): Body<'putDocumentIntelligence'> => {
   const languages = values.ocr_languages.split(/[\s,]+/).filter((code) => code !== '');
   return {
     provider: values.provider,
-    settings: settingsOf(values),
+    settings: toSettings(values),
     llm_id: values.llm_id,
     ocr: values.ocr,
     ...(languages.length > 0 && { ocr_languages: languages }),

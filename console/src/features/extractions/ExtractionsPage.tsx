@@ -1,4 +1,4 @@
-import { listPolling, useMe, usePermission } from '../../api/index.ts';
+import { listPolling, urlOf, useMe, usePermission } from '../../api/index.ts';
 import type { ExtractionSummary } from '../../api/types.gen.ts';
 import { ListPage } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
@@ -56,7 +56,7 @@ const columns: readonly Column<ExtractionSummary>[] = [
 /** It needs no file: the text is in the command. */
 const command = (baseUrl: string): string =>
   [
-    `curl ${baseUrl}/document-intelligence/extract -H "Authorization: Bearer $KEY"`,
+    `curl ${urlOf(baseUrl, 'createExtraction', {})} -H "Authorization: Bearer $KEY"`,
     `-F 'schema={"type":"object","properties":{"total":{"type":"number"}}}'`,
     `-F 'file=Total: 12.50;filename=invoice.txt'`,
   ].join(' \\\n  ');

@@ -100,7 +100,7 @@ export const IntegrationsPage = () => (
     href={({ id }) => to('/integrations/$integrationId', { integrationId: id })}
     create={{ label: words.newIntegration, operation: 'createIntegration', href: to('/integrations/new') }}
     example={[
-      '/observability/integrations',
+      'createObservabilityIntegration',
       {
         version: '1',
         settings: {

@@ -55,7 +55,7 @@ export const LlmConfigurationsPage = () => (
     href={({ id }) => to('/llm-configurations/$llmId', { llmId: id })}
     create={{ label: words.newLlm, operation: 'createLlmConfiguration', href: to('/llm-configurations/new') }}
     example={[
-      '/llm-configurations',
+      'createLlmConfiguration',
       {
         kind: 'openai_compatible',
         name: 'House model',

@@ -14,7 +14,7 @@ const markOf = ({ kind, severity }: Attention): Outcome => {
   return severity === 'error' ? 'missing' : severity === 'warning' ? 'late' : 'due';
 };
 
-/** The one action of a line: where one sees the thing, or changes it. */
+/** The action of a line: where one sees the thing, or changes it. */
 const actionOf = ({ kind, subject, since, filter }: Attention): { label: string; href: string } => {
   if (kind === 'reviews_waiting') return { label: words.review, href: to('/review') };
   if (kind.startsWith('no_')) return { label: words.open, href: to('/status') };
@@ -46,7 +46,7 @@ const actionOf = ({ kind, subject, since, filter }: Attention): { label: string;
   return { label: words.open, href: to('/integrations') };
 };
 
-/** What needs attention, the worst first: a sentence, why, since when, and the one action. */
+/** Lines by severity: a sentence, its reason, its age, and the one action. */
 export const AttentionList = ({ lines }: { lines: readonly Attention[] }) => {
   const [all, setAll] = useState(false);
   const shown = all ? lines : lines.slice(0, shownAtFirst);

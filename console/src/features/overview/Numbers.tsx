@@ -1,20 +1,13 @@
-import type { ReactNode } from 'react';
 import type { Overview } from '../../api/types.gen.ts';
+import { type Figure, Figures } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { overview as words } from '../../text/en/overview.ts';
-import { number } from '../../text/index.ts';
 import { Time } from '../../time/index.ts';
-import { Bars, Box, Link, type Outcome, Section, Words } from '../../ui/index.ts';
-import css from './Numbers.module.css';
+import { Bars, type Outcome, Words } from '../../ui/index.ts';
 
-interface Figure {
-  name: string;
-  value: number;
-  note?: ReactNode;
-  href: string;
-  hours?: readonly number[];
-  kind?: Outcome;
-}
+const bars = (name: string, values: readonly number[], kind?: Outcome) => (
+  <Bars values={values} label={words.perHour(name)} {...(kind ? { kind } : {})} />
+);
 
 const figuresOf = ({ work_items, spans }: Overview): Figure[] => [
   ...(work_items
@@ -37,21 +30,30 @@ const figuresOf = ({ work_items, spans }: Overview): Figure[] => [
           name: words.finished,
           value: work_items.by_status.COMPLETED,
           href: to('/work-items', {}, { status: 'COMPLETED' }),
-          hours: work_items.per_hour.map(({ finished }) => finished),
-          kind: 'on-time' as const,
+          below: bars(
+            words.finished,
+            work_items.per_hour.map(({ finished }) => finished),
+            'on-time',
+          ),
         },
         {
           name: words.failed,
           value: work_items.by_status.ERROR,
           href: to('/work-items', {}, { status: 'ERROR' }),
-          hours: work_items.per_hour.map(({ failed }) => failed),
-          kind: 'missing' as const,
+          below: bars(
+            words.failed,
+            work_items.per_hour.map(({ failed }) => failed),
+            'missing',
+          ),
         },
         {
           name: words.tokens,
           value: work_items.per_hour.reduce((sum, { tokens }) => sum + tokens, 0),
           href: to('/work-items'),
-          hours: work_items.per_hour.map(({ tokens }) => tokens),
+          below: bars(
+            words.tokens,
+            work_items.per_hour.map(({ tokens }) => tokens),
+          ),
         },
       ]
     : []),
@@ -62,29 +64,16 @@ const figuresOf = ({ work_items, spans }: Overview): Figure[] => [
           value: spans.delivered,
           note: words.queued(spans.queued),
           href: to('/integrations'),
-          hours: spans.per_hour.map(({ delivered }) => delivered),
+          below: bars(
+            words.spans,
+            spans.per_hour.map(({ delivered }) => delivered),
+          ),
         },
       ]
     : []),
 ];
 
-/** What happens now, and hour by hour since yesterday. */
+/** Figures of now, and by hour since yesterday. */
 export const Numbers = ({ overview }: { overview: Overview }) => (
-  <Section title={words.numbers}>
-    <Box>
-      <ul className={css.numbers}>
-        {figuresOf(overview).map(({ name, value, note, href, hours, kind }) => (
-          <li key={name}>
-            <Link href={href}>
-              <span>{name}</span>
-              <b>
-                {number(value)} <small>{note}</small>
-              </b>
-              {hours && <Bars values={hours} label={words.perHour(name)} {...(kind ? { kind } : {})} />}
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </Box>
-  </Section>
+  <Figures title={words.numbers} figures={figuresOf(overview)} />
 );

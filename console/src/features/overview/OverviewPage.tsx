@@ -1,9 +1,9 @@
-import { polling, useOperation, usePermission } from '../../api/index.ts';
+import { polling, useOperation } from '../../api/index.ts';
 import type { Overview } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
 import { overview as words } from '../../text/en/overview.ts';
 import { pages } from '../../text/en/pages.ts';
-import { ButtonLink, Columns, Loaded, Page, permissionReason, Skeleton, Updated } from '../../ui/index.ts';
+import { ButtonLink, Columns, Loaded, Page, Skeleton, Updated, useDisabledReason } from '../../ui/index.ts';
 import { AttentionList } from './AttentionList.tsx';
 import { Numbers } from './Numbers.tsx';
 import { isOpen, SetUp } from './SetUp.tsx';
@@ -11,7 +11,6 @@ import { Start } from './Start.tsx';
 import { overviewQuery } from './search.ts';
 import { TimeBand } from './TimeBand.tsx';
 
-/** Nothing was ever made here. */
 const isEmpty = ({ setup }: Overview): boolean => !setup.agent && !setup.first_run;
 
 const leadOf = (overview: Overview): string => {
@@ -44,11 +43,10 @@ const Content = ({ overview }: { overview: Overview }) => {
   );
 };
 
-/** The first screen: what needs attention, what ran and what will, and what is left to set up. */
 export const OverviewPage = () => {
   const got = useOperation('getOverview', {}, { query: overviewQuery, every: polling.overview });
-  const mayRun = permissionReason(usePermission('createWorkItem'));
-  const mayCreate = permissionReason(usePermission('createSchedule'));
+  const mayRun = useDisabledReason('createWorkItem');
+  const mayCreate = useDisabledReason('createSchedule');
   const { data } = got;
   return (
     <Page

@@ -1,11 +1,9 @@
-import { usePermission } from '../../api/index.ts';
 import type { Overview } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
 import { overview as words } from '../../text/en/overview.ts';
-import { Box, ButtonLink, permissionReason, Section } from '../../ui/index.ts';
+import { Box, ButtonLink, Section, useDisabledReason } from '../../ui/index.ts';
 import css from './SetUp.module.css';
 
-/** What is set up, from the data themselves. */
 export type SetUpState = Overview['setup'];
 
 const steps = [
@@ -53,12 +51,11 @@ const steps = [
   },
 ] as const;
 
-/** Whether a step is left. */
 export const isOpen = (state: SetUpState): boolean => steps.some(({ key }) => !state[key]);
 
 const Step = ({ step, done }: { step: (typeof steps)[number]; done: boolean }) => {
   const { title, note, href, operation } = step;
-  const reason = permissionReason(usePermission(operation));
+  const reason = useDisabledReason(operation);
   return (
     <li data-done={done || undefined}>
       <span className={css.mark} aria-hidden="true" />
@@ -75,7 +72,7 @@ const Step = ({ step, done }: { step: (typeof steps)[number]; done: boolean }) =
   );
 };
 
-/** What is left to set up. It goes when all is done. */
+/** The steps that are left. It goes when all is done. */
 export const SetUp = ({ state }: { state: SetUpState }) => {
   const done = steps.filter(({ key }) => state[key]).length;
   return (

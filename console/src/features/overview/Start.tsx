@@ -17,8 +17,8 @@ import {
   CodeBlock,
   curlOf,
   Problem,
-  permissionReason,
   Section,
+  useDisabledReason,
 } from '../../ui/index.ts';
 import css from './Start.module.css';
 
@@ -28,7 +28,7 @@ const boxes = [
   [words.boxTrace, words.boxTraceNote],
 ] as const;
 
-/** Makes the example agent with its schedule, runs it, and goes to its Work Item. */
+/** Makes the example agent with its schedule, runs it, and opens its Work Item. */
 const useExample = (mayReadLlms: boolean) => {
   const navigate = useNavigate();
   // One for each step: a second attempt goes on where the first one failed, and makes nothing twice.
@@ -58,10 +58,10 @@ const useExample = (mayReadLlms: boolean) => {
   });
 };
 
-/** What an empty installation shows: one click to a first completed Work Item. */
+/** The offer of an empty installation: one click to a first completed Work Item. */
 export const Start = () => {
   const base = useBaseUrl();
-  const mayCreate = permissionReason(usePermission('createAgent'));
+  const mayCreate = useDisabledReason('createAgent');
   const example = useExample(usePermission('listLlmConfigurations').allowed);
   return (
     <>
@@ -96,7 +96,7 @@ export const Start = () => {
       <Section title={words.terminal}>
         <CodeBlock
           label={words.terminal}
-          code={curlOf(base, 'POST', '/agents', { name: 'Reporter', mode: 'worker' })}
+          code={curlOf(base, 'createAgent', {}, { body: { name: 'Reporter', mode: 'worker' } })}
         />
       </Section>
     </>

@@ -1,32 +1,14 @@
 import { useState } from 'react';
 import { useOperation } from '../../api/index.ts';
-import type { Timeline, TimelineBucket } from '../../api/types.gen.ts';
+import type { Timeline } from '../../api/types.gen.ts';
+import { bucketCounts } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { overview as words } from '../../text/en/overview.ts';
 import { useClock, useZone } from '../../time/index.ts';
-import { Band, type BandRow, Box, Legend, Muted, type Outcome, Section } from '../../ui/index.ts';
+import { Band, type BandRow, Box, Legend, Muted, Section } from '../../ui/index.ts';
 
 const hour = 3_600_000;
 const everyMs = 60_000;
-
-const kinds: Record<Exclude<keyof TimelineBucket, 't'>, Outcome> = {
-  on_time: 'on-time',
-  late: 'late',
-  caught_up: 'caught-up',
-  skipped: 'skipped',
-  missing: 'missing',
-  due: 'due',
-  expected: 'due',
-  manual: 'manual',
-};
-
-const countsOf = (bucket: TimelineBucket): Partial<Record<Outcome, number>> => {
-  const counts: Partial<Record<Outcome, number>> = {};
-  for (const [name, kind] of Object.entries(kinds) as [keyof typeof kinds, Outcome][]) {
-    if (bucket[name] > 0) counts[kind] = (counts[kind] ?? 0) + bucket[name];
-  }
-  return counts;
-};
 
 const rowsOf = ({ data, bucket_ms }: Timeline): BandRow[] =>
   data.map(({ id, name, buckets }) => ({
@@ -38,7 +20,7 @@ const rowsOf = ({ data, bucket_ms }: Timeline): BandRow[] =>
       return {
         from,
         to: from + bucket_ms,
-        counts: countsOf(bucket),
+        counts: bucketCounts(bucket),
         href: (begin: number, end: number) =>
           to(
             '/schedules',
@@ -66,7 +48,7 @@ export const TimeBand = () => {
     {},
     {
       query: {
-        rows: 'agents',
+        rows: 'agents' as const,
         from: new Date(span.from).toISOString(),
         to: new Date(span.to).toISOString(),
         buckets: 96,

@@ -1,12 +1,13 @@
+import { workItemName } from '../../resource/index.ts';
 import { review as words } from '../../text/en/review.ts';
 import { duration } from '../../text/index.ts';
 import { useClock } from '../../time/index.ts';
 import { cx, Link } from '../../ui/index.ts';
-import { nameOf, questionOf } from '../work-items/StatusTag.tsx';
+import { questionOf } from '../work-items/question.ts';
 import type { ListedWorkItem } from '../work-items/types.ts';
 import css from './review.module.css';
 
-/** How long it waits, in minutes if it is more than one. */
+/** The time that it waits, in minutes if it is more than one. */
 const Age = ({ since }: { since: string }) =>
   useClock((now) => {
     const waited = Math.max(0, now - Date.parse(since));
@@ -14,7 +15,6 @@ const Age = ({ since }: { since: string }) =>
     return duration(Math.floor(waited / unit) * unit);
   });
 
-/** What waits, with what is asked and for how long. */
 export const Inbox = ({
   rows,
   shownId,
@@ -35,7 +35,7 @@ export const Inbox = ({
             aria-current={row.id === shownId || undefined}
           >
             <span className={css.line}>
-              <b>{nameOf(row)}</b>
+              <b>{workItemName(row)}</b>
               <span className={css.age}>
                 <Age since={row.waiting?.since ?? row.updated_at} />
               </span>

@@ -1,6 +1,7 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { discardUnsaved, useOperation, useUnsaved } from '../../api/index.ts';
 import { decidable, Messages, useDecisions } from '../../messages/index.ts';
+import { StatusTag, workItemName } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { pages } from '../../text/en/pages.ts';
 import { review as words } from '../../text/en/review.ts';
@@ -9,12 +10,11 @@ import { Button, Callout, Link, Loaded, Skeleton, Words } from '../../ui/index.t
 import { actOn, useDecisionReason } from '../work-items/actions.tsx';
 import { toShown } from '../work-items/detail/messages.ts';
 import { useLive } from '../work-items/detail/use-live.ts';
-import { nameOf, questionOf, StatusTag } from '../work-items/StatusTag.tsx';
+import { questionOf } from '../work-items/question.ts';
 import type { WorkItemDetail } from '../work-items/types.ts';
 import { Decide } from './Decide.tsx';
 import css from './review.module.css';
 
-/** The messages that are shown at first: the last ones. */
 const shownAtFirst = 4;
 
 const needsOf = ({ pending_approvals, status }: WorkItemDetail): string => {
@@ -38,10 +38,10 @@ const Head = ({ item, focus }: { item: WorkItemDetail; focus: boolean }) => {
         <h2 ref={heading} tabIndex={-1}>
           {question}
         </h2>
-        <p className={css.meta} title={nameOf(item)}>
+        <p className={css.meta} title={workItemName(item)}>
           <Words
             text={words.meta}
-            name={nameOf(item)}
+            name={workItemName(item)}
             agent={
               item.agent.exists ? (
                 <Link href={to('/agents/$agentId', { agentId: item.agent.id })}>{item.agent.name}</Link>
@@ -118,7 +118,6 @@ const Shown = ({ item, focus, onDone }: { item: WorkItemDetail; focus: boolean; 
   );
 };
 
-/** The Work Item that is decided about: what is asked, what was said last, and the decision. */
 export const Pane = ({ id, asked, onDone }: { id: string; asked: boolean; onDone: () => void }) => {
   const got = useOperation('getWorkItemDetail', { work_item_id: id });
   const every = useLive(id, got.data);

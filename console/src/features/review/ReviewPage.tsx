@@ -1,6 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useEffectEvent } from 'react';
-import { addressOf, listPolling, useBaseUrl, useOperation, useReportReviewCount } from '../../api/index.ts';
+import { listPolling, useBaseUrl, useOperation, useReportReviewCount } from '../../api/index.ts';
 import { useAgentOptions } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { useCursor, useUrlState } from '../../routing/url-state.ts';
@@ -13,6 +13,7 @@ import {
   curlOf,
   EmptyState,
   FilterChoice,
+  FilterSelect,
   Loaded,
   NothingMatches,
   Page,
@@ -52,10 +53,10 @@ const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
         multiple
         onChange={(agent_id) => set({ agent_id: agent_id.length === 0 ? undefined : agent_id })}
       />
-      <FilterChoice
+      <FilterSelect
         label={words.order}
-        value={[search.sort ?? 'waiting']}
-        onChange={([sort]) => set({ sort: sort === 'created' ? 'created' : undefined })}
+        value={search.sort ?? 'waiting'}
+        onChange={(sort) => set({ sort: sort === 'created' ? sort : undefined })}
         options={reviewOrders.map((value) => ({ value, label: words.orders[value] }))}
       />
       <ButtonLink
@@ -68,7 +69,7 @@ const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
   );
 };
 
-/** What waits for a person: the list, and next to it the one to decide about. */
+/** The inbox, and next to it the one to decide about. */
 export const ReviewPage = () => {
   const { workItemId } = useParams({ strict: false });
   const { search, clear } = useUrlState<Search>();
@@ -122,7 +123,7 @@ export const ReviewPage = () => {
                 <EmptyState
                   sentence={words.empty}
                   action={<ButtonLink href={to('/work-items')}>{words.all}</ButtonLink>}
-                  curl={curlOf(baseUrl, 'GET', addressOf('listWorkItems', {}, { needs_decision: 'true' }))}
+                  curl={curlOf(baseUrl, 'listWorkItems', {}, { query: { needs_decision: 'true' } })}
                 />
               )}
             </Box>

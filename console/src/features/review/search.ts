@@ -7,7 +7,6 @@ export const reviewSearch = searchSchema({ agent_id: texts, sort: oneOf(reviewOr
 /** The statuses in which a Work Item waits for a person. */
 export const waitingStatuses = ['NEEDS_REVIEW', 'INDETERMINATE'] as const;
 
-/** What the page asks for. */
 export const reviewQuery = ({ agent_id, sort = 'waiting', next }: ReturnType<typeof reviewSearch>) => ({
   status: waitingStatuses,
   agent_id,

@@ -93,11 +93,14 @@ export const RoleMappingsPage = () => {
                 <EmptyState
                   sentence={words.noMappings}
                   action={create}
-                  curl={curlOf(base, 'POST', '/role-mappings', {
-                    claim: 'groups',
-                    value: 'platform-builders',
-                    role: 'builder',
-                  })}
+                  curl={curlOf(
+                    base,
+                    'createRoleMapping',
+                    {},
+                    {
+                      body: { claim: 'groups', value: 'platform-builders', role: 'builder' },
+                    },
+                  )}
                 />
               )}
             </Box>

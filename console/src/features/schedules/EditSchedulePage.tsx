@@ -1,16 +1,17 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { type LoadState, useEditForm, useOperation, usePermission } from '../../api/index.ts';
+import { type LoadState, useEditForm, useOperation } from '../../api/index.ts';
 import type { PublicSchedule } from '../../api/types.gen.ts';
 import { DiscardButton, EditConflict } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { scheduleForm as words } from '../../text/en/schedule-form.ts';
-import { Button, Loaded, notify, Page, permissionReason, Skeleton } from '../../ui/index.ts';
+import { Button, Loaded, notify, Page, Skeleton, useDisabledReason } from '../../ui/index.ts';
 import { timesOf } from './form/repeat.ts';
 import css from './form/ScheduleForm.module.css';
 import { ScheduleForm } from './form/ScheduleForm.tsx';
 import { differences, toDefinition, toValues, withField } from './form/values.ts';
+import { scheduleHref } from './shared/address.ts';
 import { nameOf } from './shared/name.ts';
 
 const ScheduleEditor = ({ schedule, got }: { schedule: PublicSchedule; got: LoadState<PublicSchedule> }) => {
@@ -32,7 +33,7 @@ const ScheduleEditor = ({ schedule, got }: { schedule: PublicSchedule; got: Load
   const leave = async () => {
     notify(words.saved(form.values.work_item_name.trim() || pages.schedule));
     await navigate({
-      href: to('/agents/$agentId/schedules/$scheduleId', { agentId: agent_id, scheduleId: id }),
+      href: scheduleHref(agent_id, id),
     });
   };
   return (
@@ -47,14 +48,12 @@ const ScheduleEditor = ({ schedule, got }: { schedule: PublicSchedule; got: Load
               type="submit"
               kind="primary"
               busy={form.busy}
-              disabledReason={permissionReason(usePermission('replaceSchedule'))}
+              disabledReason={useDisabledReason('replaceSchedule')}
             >
               {common.save}
             </Button>
             <span className={css.spread}>
-              <DiscardButton
-                href={to('/agents/$agentId/schedules/$scheduleId', { agentId: agent_id, scheduleId: id })}
-              />
+              <DiscardButton href={scheduleHref(agent_id, id)} />
             </span>
           </>
         }
@@ -64,7 +63,6 @@ const ScheduleEditor = ({ schedule, got }: { schedule: PublicSchedule; got: Load
   );
 };
 
-/** Changes a schedule. */
 export const EditSchedulePage = () => {
   const { agentId, scheduleId } = useParams({ from: '/shell/agents/$agentId/schedules/$scheduleId/edit' });
   const got = useOperation('getSchedule', { agent_id: agentId, schedule_id: scheduleId });
@@ -78,7 +76,7 @@ export const EditSchedulePage = () => {
           ? [
               {
                 label: nameOf(got.data),
-                href: to('/agents/$agentId/schedules/$scheduleId', { agentId, scheduleId }),
+                href: scheduleHref(agentId, scheduleId),
               },
             ]
           : []),

@@ -1,41 +1,21 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import {
-  ApiProblem,
-  perform,
-  useBaseUrl,
-  useForm,
-  useIdempotencyKey,
-  useOperation,
-  usePermission,
-} from '../../api/index.ts';
+import { ApiProblem, perform, useForm, useIdempotencyKey, useOperation } from '../../api/index.ts';
 import type { PublicSchedule } from '../../api/types.gen.ts';
-import { AgentSelect, DiscardButton, useAgents } from '../../resource/index.ts';
+import { AgentSelect, DiscardButton, NoAgents, useAgents } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
 import { scheduleForm as words } from '../../text/en/schedule-form.ts';
-import {
-  Box,
-  Button,
-  ButtonLink,
-  curlOf,
-  EmptyState,
-  Link,
-  Loaded,
-  notify,
-  Page,
-  Problem,
-  permissionReason,
-  Skeleton,
-} from '../../ui/index.ts';
+import { Button, Link, Loaded, notify, Page, Problem, Skeleton, useDisabledReason } from '../../ui/index.ts';
 import css from './form/ScheduleForm.module.css';
 import { ScheduleForm } from './form/ScheduleForm.tsx';
 import { newValues, toCopy, toDefinition, type Values, withField } from './form/values.ts';
 import type { newScheduleSearch } from './search.ts';
+import { scheduleHref } from './shared/address.ts';
 import { nameOf } from './shared/name.ts';
 
-/** A schedule that is there, although what should follow failed. */
+/** A schedule that was created although its first run failed. */
 interface NotRun {
   schedule: PublicSchedule;
   error: ApiProblem;
@@ -56,10 +36,7 @@ const useCreate = () => {
     const schedule = await create(values);
     notify(words.created(nameOf(schedule)));
     await navigate({
-      href: to('/agents/$agentId/schedules/$scheduleId', {
-        agentId: schedule.agent_id,
-        scheduleId: schedule.id,
-      }),
+      href: scheduleHref(schedule.agent_id, schedule.id),
     });
   };
   const run = async (values: Values) => {
@@ -69,10 +46,7 @@ const useCreate = () => {
       const { body } = await perform('runSchedule', params, { idempotencyKey: runKey(schedule.id) });
       notify(words.created(nameOf(schedule)), {
         label: words.openSchedule,
-        href: to('/agents/$agentId/schedules/$scheduleId', {
-          agentId: schedule.agent_id,
-          scheduleId: schedule.id,
-        }),
+        href: scheduleHref(schedule.agent_id, schedule.id),
       });
       await navigate({ href: to('/work-items/$workItemId', { workItemId: body.id }) });
     } catch (error) {
@@ -86,8 +60,8 @@ const useCreate = () => {
 const NewScheduleForm = ({ first, back }: { first: Values; back: string }) => {
   const { open, run, notRun } = useCreate();
   const form = useForm(first, open, { readRefusal: withField });
-  const reason = permissionReason(usePermission('createSchedule'));
-  const mayRun = permissionReason(usePermission('runSchedule'));
+  const reason = useDisabledReason('createSchedule');
+  const mayRun = useDisabledReason('runSchedule');
   return (
     <ScheduleForm
       form={form}
@@ -118,12 +92,7 @@ const NewScheduleForm = ({ first, back }: { first: Values; back: string }) => {
         <div className={css.notRun}>
           <p>
             {words.createdNotRun}{' '}
-            <Link
-              href={to('/agents/$agentId/schedules/$scheduleId', {
-                agentId: notRun.schedule.agent_id,
-                scheduleId: notRun.schedule.id,
-              })}
-            >
+            <Link href={scheduleHref(notRun.schedule.agent_id, notRun.schedule.id)}>
               {words.openSchedule}
             </Link>
           </p>
@@ -134,31 +103,8 @@ const NewScheduleForm = ({ first, back }: { first: Values; back: string }) => {
   );
 };
 
-/** There is no agent that could run. */
-const NoAgents = () => {
-  const baseUrl = useBaseUrl();
-  return (
-    <Box>
-      <EmptyState
-        sentence={words.noAgents}
-        action={
-          <ButtonLink
-            kind="primary"
-            href={to('/agents/new')}
-            disabledReason={permissionReason(usePermission('createAgent'))}
-          >
-            {pages.newAgent}
-          </ButtonLink>
-        }
-        curl={curlOf(baseUrl, 'POST', '/agents', { name: words.exampleAgent, mode: 'worker' })}
-      />
-    </Box>
-  );
-};
-
 const skeleton = <Skeleton rows={7} height={64} />;
 
-/** Begins with the schedule that is copied. */
 const CopyForm = ({ id }: { id: string }) => {
   const got = useOperation('findSchedule', { schedule_id: id });
   return (
@@ -169,19 +115,13 @@ const CopyForm = ({ id }: { id: string }) => {
       list={{ label: pages.schedules, href: to('/schedules') }}
     >
       {(schedule) => (
-        <NewScheduleForm
-          first={toCopy(schedule)}
-          back={to('/agents/$agentId/schedules/$scheduleId', {
-            agentId: schedule.agent_id,
-            scheduleId: schedule.id,
-          })}
-        />
+        <NewScheduleForm first={toCopy(schedule)} back={scheduleHref(schedule.agent_id, schedule.id)} />
       )}
     </Loaded>
   );
 };
 
-/** Makes a schedule: empty, for an agent (`?agent=`), or like another one (`?copy=`). */
+/** The form of a new schedule: empty, for an agent (`?agent=`), or like another one (`?copy=`). */
 export const NewSchedulePage = () => {
   const { agent, copy } = useUrlState<ReturnType<typeof newScheduleSearch>>().search;
   const got = useAgents({ mode: 'worker' });
@@ -192,7 +132,7 @@ export const NewSchedulePage = () => {
       <Loaded got={got} operation="listAgents" skeleton={skeleton}>
         {({ data: workers }) =>
           workers.length === 0 ? (
-            <NoAgents />
+            <NoAgents sentence={words.noAgents} example={words.exampleAgent} />
           ) : copy !== undefined ? (
             <CopyForm id={copy} />
           ) : (
@@ -204,6 +144,5 @@ export const NewSchedulePage = () => {
   );
 };
 
-/** The agent that needs no choosing. */
 const onlyOne = (workers: readonly { id: string }[]): string | undefined =>
   workers.length === 1 ? workers[0]!.id : undefined;

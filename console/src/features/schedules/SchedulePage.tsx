@@ -1,11 +1,12 @@
 import { Navigate, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { type LoadState, listPolling, useOperation } from '../../api/index.ts';
 import type { ScheduleDetail } from '../../api/types.gen.ts';
+import { PageTabs } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
-import { useUrlState } from '../../routing/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
 import { schedule as words } from '../../text/en/schedule.ts';
-import { Columns, Loaded, Page, Problem, Skeleton, Tabs, useKeptFocus } from '../../ui/index.ts';
+import { Columns, Loaded, Page, Problem, Skeleton, useKeptFocus } from '../../ui/index.ts';
 import { Actions } from './detail/Actions.tsx';
 import { DefinitionBox, DefinitionTab } from './detail/Definition.tsx';
 import css from './detail/detail.module.css';
@@ -14,7 +15,6 @@ import { History } from './detail/History.tsx';
 import { Ledger } from './detail/Ledger.tsx';
 import { Upcoming } from './detail/Upcoming.tsx';
 import { Why } from './detail/Why.tsx';
-import { type scheduleSearch, scheduleTabs } from './search.ts';
 import { nameOf } from './shared/name.ts';
 import { useScheduleActions } from './shared/use-actions.ts';
 
@@ -24,36 +24,27 @@ const stateOf = ({ paused, blocked_reason, overdue }: ScheduleDetail): string | 
   return overdue ? words.stateOverdue : undefined;
 };
 
-/** The open tab, and at its side why it ran or did not, and the definition. */
+/** The tabs, and at their side why it ran or did not, and the definition. */
 const Content = ({ schedule }: { schedule: ScheduleDetail }) => {
-  const { search, href } = useUrlState<ReturnType<typeof scheduleSearch>>();
-  const tab = search.tab ?? 'occurrences';
   const side = (
     <div className={css.side}>
       <Why schedule={schedule} />
       <DefinitionBox schedule={schedule} />
     </div>
   );
+  const withSide = (tab: ReactNode) => () => <Columns side={side}>{tab}</Columns>;
   return (
-    <Tabs
+    <PageTabs
       label={words.tabs}
-      value={tab}
-      tabs={scheduleTabs.map((value) => ({
-        value,
-        label: words[value],
-        href: href({ tab: value === 'occurrences' ? undefined : value }),
-      }))}
-    >
-      {tab === 'definition' ? (
-        <DefinitionTab schedule={schedule} />
-      ) : (
-        <Columns side={side}>
-          {tab === 'occurrences' && <Ledger schedule={schedule} />}
-          {tab === 'upcoming' && <Upcoming schedule={schedule} />}
-          {tab === 'history' && <History schedule={schedule} />}
-        </Columns>
-      )}
-    </Tabs>
+      words={words}
+      keeps={['outcome', 'from', 'to', 'at']}
+      tabs={{
+        occurrences: withSide(<Ledger schedule={schedule} />),
+        upcoming: withSide(<Upcoming schedule={schedule} />),
+        history: withSide(<History schedule={schedule} />),
+        definition: () => <DefinitionTab schedule={schedule} />,
+      }}
+    />
   );
 };
 
@@ -87,7 +78,7 @@ const Shown = ({ schedule, got }: { schedule: ScheduleDetail; got: LoadState<Sch
   );
 };
 
-/** One schedule: what became of each of its occurrences and why, what comes, and how it came to be what it is. */
+/** The page of one schedule: the outcome of each occurrence and its reason, the next times, and the changes. */
 export const SchedulePage = () => {
   const { agentId, scheduleId } = useParams({ from: '/shell/agents/$agentId/schedules/$scheduleId' });
   const got = useOperation('findSchedule', { schedule_id: scheduleId }, { every: listPolling(false) });

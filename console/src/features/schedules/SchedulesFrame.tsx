@@ -1,44 +1,37 @@
 import type { ReactNode } from 'react';
-import { usePermission } from '../../api/index.ts';
 import { useAgentExample } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
 import { schedules as words } from '../../text/en/schedules.ts';
-import { ButtonLink, EmptyState, Page, permissionReason, Segmented } from '../../ui/index.ts';
+import { ButtonLink, curlOf, EmptyState, Page, Segmented, useDisabledReason } from '../../ui/index.ts';
 import { type SchedulesSearch, scheduleViews } from './search.ts';
 
 const views = scheduleViews.map((value) => ({ value, label: words.views[value] }));
 
-/** The one button that makes a schedule: in the header, or where there is none yet. */
 const NewSchedule = () => (
-  <ButtonLink
-    kind="primary"
-    href={to('/schedules/new')}
-    disabledReason={permissionReason(usePermission('createSchedule'))}
-  >
+  <ButtonLink kind="primary" href={to('/schedules/new')} disabledReason={useDisabledReason('createSchedule')}>
     {words.newSchedule}
   </ButtonLink>
 );
 
-/** There is no schedule at all. */
+const example = {
+  work_item_name: words.exampleName,
+  cron_expression: '30 2 * * 1-5',
+  timezone: 'Europe/Berlin',
+  message: words.exampleMessage,
+};
+
 export const NoSchedules = () => (
   <EmptyState
     sentence={words.empty}
     action={<NewSchedule />}
-    curl={useAgentExample(true, (agentId) => [
-      `/agents/${agentId}/schedules`,
-      {
-        work_item_name: words.exampleName,
-        cron_expression: '30 2 * * 1-5',
-        timezone: 'Europe/Berlin',
-        message: words.exampleMessage,
-      },
-    ])}
+    curl={useAgentExample(true, (agent_id, base) =>
+      curlOf(base, 'createSchedule', { agent_id }, { body: example }),
+    )}
   />
 );
 
-/** The header that the list, the timeline and the calendar share. */
 export const SchedulesFrame = ({
   lead,
   empty = false,

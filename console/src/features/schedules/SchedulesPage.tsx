@@ -6,7 +6,6 @@ import { TimelineView } from './timeline/TimelineView.tsx';
 
 const views = { list: ListView, timeline: TimelineView, calendar: CalendarView };
 
-/** All schedules: as a list, on a timeline, or on a calendar. */
 export const SchedulesPage = () => {
   const { search } = useUrlState<SchedulesSearch>();
   const View = views[search.view ?? 'list'];

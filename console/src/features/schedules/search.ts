@@ -11,7 +11,7 @@ export const schedulesSearch = searchSchema({
   outcome: oneOf(['on_time', 'late', 'caught_up', 'skipped', 'manual']),
   zone: text,
   sort: oneOf(['next', 'last', 'name']),
-  /** What the timeline and the calendar show: two moments, or else a span around now. */
+  /** The time that the timeline and the calendar show: two moments, or else a span around now. */
   from: moment,
   to: moment,
   span: oneOf(['1h', '6h', '1d', '3d', '7d', '14d']),
@@ -22,7 +22,6 @@ export type SchedulesSearch = ReturnType<typeof schedulesSearch>;
 
 export const pageSize = 50;
 
-/** The parameters that narrow the list. */
 export const filterNames = [
   'q',
   'agent_id',
@@ -31,11 +30,9 @@ export const filterNames = [
   'zone',
 ] as const satisfies readonly (keyof SchedulesSearch)[];
 
-/** The filters of an address as the API takes them. */
 export const filterOf = (search: SchedulesSearch): Pick<SchedulesSearch, (typeof filterNames)[number]> =>
   Object.fromEntries(filterNames.map((name) => [name, search[name]]));
 
-/** What the list asks for. */
 export const listQuery = (search: SchedulesSearch): QueryOf<'listAllSchedules'> => ({
   ...filterOf(search),
   sort: search.sort,
@@ -45,9 +42,8 @@ export const listQuery = (search: SchedulesSearch): QueryOf<'listAllSchedules'> 
 
 export const newScheduleSearch = searchSchema({ agent: text, copy: text });
 
-export const scheduleTabs = ['occurrences', 'upcoming', 'history', 'definition'] as const;
 export const scheduleSearch = searchSchema({
-  tab: oneOf(scheduleTabs),
+  tab: oneOf(['occurrences', 'upcoming', 'history', 'definition']),
   outcome: oneOf(['fired', 'on_time', 'late', 'caught_up', 'skipped', 'manual']),
   from: moment,
   to: moment,
@@ -56,7 +52,6 @@ export const scheduleSearch = searchSchema({
   next: text,
 });
 
-/** The occurrences that the ledger shows. */
 export const ledgerQuery = ({
   outcome,
   from,

@@ -14,12 +14,19 @@ export const ModelCommand = ({ connections }: { connections: Output<'listDataCon
   const [table] = tables.data?.data ?? [];
   const command = () => {
     if (!first) return dataConnectionExample(base);
-    return curlOf(base, 'POST', '/semantic-data-models/scaffold-from-tables', {
-      data_connection_id: first.id,
-      // A database that does not respond shows no table.
-      tables: [table ? { schema: table.schema, table: table.name } : { table: 'orders' }],
-      save: true,
-    });
+    return curlOf(
+      base,
+      'scaffoldSemanticDataModel',
+      {},
+      {
+        body: {
+          data_connection_id: first.id,
+          // A database that does not respond shows no table.
+          tables: [table ? { schema: table.schema, table: table.name } : { table: 'orders' }],
+          save: true,
+        },
+      },
+    );
   };
   if (!connections || (first && tables.loading)) return null;
   return <CodeBlock code={command()} label={states.command} />;

@@ -72,7 +72,7 @@ export const ToolServersPage = () => (
     href={({ id }) => to('/tool-servers/$toolServerId', { toolServerId: id })}
     create={{ label: words.newServer, operation: 'createToolServer', href: to('/tool-servers/new') }}
     example={[
-      '/tool-servers',
+      'createToolServer',
       { name: 'Ledger', url: 'https://ledger.example.com/mcp', headers: { 'x-key': 'secret' } },
     ]}
   />

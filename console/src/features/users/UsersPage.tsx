@@ -46,7 +46,7 @@ export const UsersPage = () => {
       menu={(user) => changesOf(user).map((change) => entry(user, change))}
       actions={<ButtonLink href={to('/role-mappings')}>{words.mappings}</ButtonLink>}
       create={{ label: words.invite, operation: 'inviteUser', onClick: () => setInviting(true) }}
-      example={['/users', { email: 'ada@example.com', role: 'builder' }]}
+      example={['inviteUser', { email: 'ada@example.com', role: 'builder' }]}
     >
       {inviting && <InviteDialog onClose={() => setInviting(false)} />}
       {changing && <UserDialog {...changing} onClose={() => setChanging(null)} />}

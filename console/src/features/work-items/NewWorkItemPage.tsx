@@ -1,7 +1,15 @@
 import { type ReactNode, useRef } from 'react';
-import { ApiProblem, addressOf, useBaseUrl, useMe, useOperation, usePermission } from '../../api/index.ts';
-import { readObject } from '../../messages/index.ts';
-import { AgentSelect, SubmitForm, useAgents, useCreateForm } from '../../resource/index.ts';
+import { ApiProblem, type Body, useBaseUrl, useMe, useOperation } from '../../api/index.ts';
+import {
+  AgentSelect,
+  jsonText,
+  NoAgents,
+  readObject,
+  SubmitForm,
+  useAgents,
+  useCreateForm,
+  workItemName,
+} from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { common } from '../../text/en/common.ts';
@@ -10,21 +18,17 @@ import { pages } from '../../text/en/pages.ts';
 import { workItems } from '../../text/en/work-items.ts';
 import { timeOfField } from '../../time/index.ts';
 import {
-  Box,
   Button,
-  ButtonLink,
   CopyButton,
   curlOf,
-  EmptyState,
   Loaded,
   Page,
-  permissionReason,
   Skeleton,
   Textarea,
   TextField,
+  useDisabledReason,
   Words,
 } from '../../ui/index.ts';
-import { nameOf } from './StatusTag.tsx';
 import type { newWorkItemSearch } from './search.ts';
 import type { WorkItemDetail } from './types.ts';
 
@@ -38,7 +42,6 @@ interface Values {
   start_at: string;
 }
 
-/** The body as far as it is filled in, also for the command that people copy. */
 const toBody = ({ agent_id, work_item_name, message, payload, start_at }: Values, draft: boolean) => ({
   agent_id,
   ...(work_item_name.trim() === '' ? {} : { work_item_name: work_item_name.trim() }),
@@ -48,7 +51,7 @@ const toBody = ({ agent_id, work_item_name, message, payload, start_at }: Values
   ...(draft ? { draft } : {}),
 });
 
-/** What the form itself knows to be wrong: the rest is for the API. */
+/** Refuses faults that the form itself can see. */
 const check = ({ agent_id, payload }: Values): void => {
   const details = [
     ...(agent_id === null ? [{ path: 'agent_id', message: words.chooseAgent }] : []),
@@ -62,7 +65,6 @@ const check = ({ agent_id, payload }: Values): void => {
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 const NewForm = ({ first }: { first: Values }) => {
-  /** Whether the button for a draft was pressed. */
   const draft = useRef(false);
   const most = (useMe().limits?.max_work_item_payload_size_in_kb ?? 100) * 1024;
   const form = useCreateForm({
@@ -71,16 +73,17 @@ const NewForm = ({ first }: { first: Values }) => {
     first,
     toBody: (values) => {
       check(values);
-      // Checked above.
       return { ...toBody(values, draft.current), agent_id: values.agent_id! };
     },
-    disabledReason: permissionReason(usePermission('createWorkItem')),
+    disabledReason: useDisabledReason('createWorkItem'),
     created: words.created,
     opens: ({ id }) => to('/work-items/$workItemId', { workItemId: id }),
   });
   const size = bytesOf(form.values.payload.trim());
   const payload = form.field('payload');
-  const curl = curlOf(useBaseUrl(), 'POST', addressOf('createWorkItem', {}), toBody(form.values, false));
+  // A command without an agent is refused as the form is.
+  const body = toBody(form.values, false) as Body<'createWorkItem'>;
+  const curl = curlOf(useBaseUrl(), 'createWorkItem', {}, { body });
   return (
     <SubmitForm
       form={form}
@@ -139,7 +142,7 @@ const copyOf = ({ agent, work_item_name, message, payload }: WorkItemDetail): Va
   agent_id: agent.exists ? agent.id : null,
   work_item_name: work_item_name ?? '',
   message,
-  payload: payload && Object.keys(payload).length > 0 ? JSON.stringify(payload, null, 2) : '',
+  payload: jsonText(payload),
   start_at: '',
 });
 
@@ -147,28 +150,12 @@ const copyOf = ({ agent, work_item_name, message, payload }: WorkItemDetail): Va
 export const NewWorkItemPage = () => {
   const { search } = useUrlState<ReturnType<typeof newWorkItemSearch>>();
   const agents = useAgents({ mode: 'worker' });
-  const mayCreateAgent = permissionReason(usePermission('createAgent'));
-  const baseUrl = useBaseUrl();
   const { copy } = search;
   const original = useOperation('getWorkItemDetail', copy === undefined ? null : { work_item_id: copy });
   const got = copy === undefined || !agents.data ? agents : original;
   const content = (): ReactNode => {
     const workers = agents.data!.data;
-    if (workers.length === 0) {
-      return (
-        <Box>
-          <EmptyState
-            sentence={words.noAgents}
-            action={
-              <ButtonLink kind="primary" href={to('/agents/new')} disabledReason={mayCreateAgent}>
-                {words.newAgent}
-              </ButtonLink>
-            }
-            curl={curlOf(baseUrl, 'POST', '/agents', { name: common.exampleAgent, mode: 'worker' })}
-          />
-        </Box>
-      );
-    }
+    if (workers.length === 0) return <NoAgents sentence={words.noAgents} example={common.exampleAgent} />;
     const only = workers.length === 1 ? workers[0]!.id : null;
     const first = original.data ? copyOf(original.data) : { ...empty, agent_id: search.agent ?? only };
     return <NewForm key={copy ?? ''} first={first} />;
@@ -179,7 +166,11 @@ export const NewWorkItemPage = () => {
       title={pages.newWorkItem}
       crumbs={[list]}
       lead={
-        original.data ? <Words text={words.leadCopy} name={<q>{nameOf(original.data)}</q>} /> : words.lead
+        original.data ? (
+          <Words text={words.leadCopy} name={<q>{workItemName(original.data)}</q>} />
+        ) : (
+          words.lead
+        )
       }
     >
       <Loaded<unknown> got={got} list={list} skeleton={<Skeleton rows={6} height={72} />}>

@@ -1,9 +1,9 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, Suspense } from 'react';
-import { addressOf, useBaseUrl, useOperation, usePermission } from '../../api/index.ts';
+import { useBaseUrl, useOperation } from '../../api/index.ts';
 import { FilesTab, workItemOwner } from '../../files/index.ts';
 import { useDecisions } from '../../messages/index.ts';
-import { DeleteButton } from '../../resource/index.ts';
+import { DeleteButton, PageTabs, workItemName } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { files } from '../../text/en/files.ts';
@@ -15,9 +15,8 @@ import {
   curlOf,
   Loaded,
   Page,
-  permissionReason,
   Skeleton,
-  Tabs,
+  useDisabledReason,
   useKeptFocus,
 } from '../../ui/index.ts';
 import { ActionButtons, actOn, useDecisionReason } from './actions.tsx';
@@ -31,26 +30,13 @@ import { Timeline } from './detail/Timeline.tsx';
 import { Traces } from './detail/Traces.tsx';
 import { useLive } from './detail/use-live.ts';
 import { Values } from './detail/Values.tsx';
-import { nameOf } from './StatusTag.tsx';
-import { type workItemSearch, workItemTabs } from './search.ts';
+import type { workItemSearch } from './search.ts';
 import { trailOf } from './trail.ts';
 import type { WorkItemDetail } from './types.ts';
 
-type Tab = (typeof workItemTabs)[number];
-
-/** What can be deleted. */
 const finished: readonly WorkItemDetail['status'][] = ['COMPLETED', 'ERROR', 'CANCELLED'];
 
-/** What a tab shows. The facts are next to the messages. */
-const Content = ({
-  item,
-  tab,
-  every,
-}: {
-  item: WorkItemDetail;
-  tab: Tab;
-  every: number | undefined;
-}): ReactNode => {
+const Content = ({ item, every }: { item: WorkItemDetail; every: number | undefined }) => {
   const reason = useDecisionReason(item);
   const deciding = useDecisions(
     item.pending_approvals,
@@ -58,45 +44,48 @@ const Content = ({
     reason,
   );
   const allowed = item.allowed_actions.includes('continue');
-  switch (tab) {
-    case 'files':
-      return (
-        <Suspense fallback={<Skeleton />}>
-          <FilesTab
-            owner={workItemOwner(item.agent.id, item.id, item.status === 'DRAFT' ? null : files.onlyDraft)}
-          />
-        </Suspense>
-      );
-    case 'events':
-      return <Events id={item.id} every={every} />;
-    case 'payload':
-      return <Values item={item} />;
-    case 'traces':
-      return <Traces item={item} />;
-    default:
-      return (
-        <>
-          {tab === 'timeline' && <Timeline item={item} every={every} />}
-          <Columns side={<WorkItemFacts item={item} />}>
-            <Conversation item={item} deciding={allowed ? deciding : null} />
-          </Columns>
-        </>
-      );
-  }
+  const conversation = (above: ReactNode) => (
+    <>
+      {above}
+      <Columns side={<WorkItemFacts item={item} />}>
+        <Conversation item={item} deciding={allowed ? deciding : null} />
+      </Columns>
+    </>
+  );
+  const owner = workItemOwner(item.agent.id, item.id, item.status === 'DRAFT' ? null : files.onlyDraft);
+  return (
+    <PageTabs
+      label={words.tabsOf}
+      words={words.tabs}
+      keeps={['conversation']}
+      tabs={{
+        conversation: () => conversation(null),
+        timeline: () => conversation(<Timeline item={item} every={every} />),
+        files: () => (
+          <Suspense fallback={<Skeleton />}>
+            <FilesTab owner={owner} />
+          </Suspense>
+        ),
+        events: () => <Events id={item.id} every={every} />,
+        payload: () => <Values item={item} />,
+        traces: () => <Traces item={item} />,
+      }}
+    />
+  );
 };
 
 const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefined }) => {
   const { search } = useUrlState<ReturnType<typeof workItemSearch>>();
   const tab = search.tab ?? 'conversation';
   useKeptFocus(item.status);
-  const curl = curlOf(useBaseUrl(), 'GET', addressOf('getWorkItem', { work_item_id: item.id }));
-  const mayDelete = permissionReason(usePermission('deleteWorkItem'));
+  const curl = curlOf(useBaseUrl(), 'getWorkItem', { work_item_id: item.id });
+  const mayDelete = useDisabledReason('deleteWorkItem');
   const { agent } = item;
   const waits = item.pending_approvals.some(({ kind }) => kind !== 'question');
   const showsCalls = tab === 'conversation' || tab === 'timeline';
   return (
     <Page
-      title={nameOf(item)}
+      title={workItemName(item)}
       titlePrefix={item.status}
       crumbs={[
         { label: pages.workItems, href: trailOf(item.id).list },
@@ -114,7 +103,7 @@ const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefine
               operation="deleteWorkItem"
               params={{ work_item_id: item.id }}
               title={words.deleteTitle}
-              name={nameOf(item)}
+              name={workItemName(item)}
               deleted={words.deleted}
               opens={to('/work-items')}
               disabledReason={mayDelete}
@@ -127,29 +116,11 @@ const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefine
         </>
       }
     >
-      <Tabs
-        label={words.tabsOf}
-        value={tab}
-        tabs={workItemTabs.map((value) => ({
-          value,
-          label: words.tabs[value],
-          href: to(
-            '/work-items/$workItemId',
-            { workItemId: item.id },
-            {
-              ...(value === 'conversation' ? {} : { tab: value }),
-              conversation: search.conversation,
-            },
-          ),
-        }))}
-      >
-        <Content item={item} tab={tab} every={every} />
-      </Tabs>
+      <Content item={item} every={every} />
     </Page>
   );
 };
 
-/** A Work Item: how it is and why, what was said, when each step was, and what can be done. */
 export const WorkItemPage = () => {
   const { workItemId } = useParams({ from: '/shell/work-items/$workItemId' });
   const params = { work_item_id: workItemId };

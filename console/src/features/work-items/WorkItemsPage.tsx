@@ -1,6 +1,5 @@
 import { useDeferredValue, useEffect, useEffectEvent, useState } from 'react';
-import { usePermission } from '../../api/index.ts';
-import { useAgentExample } from '../../resource/index.ts';
+import { useAgentExample, workItemName } from '../../resource/index.ts';
 import { stringifySearch } from '../../routing/search.ts';
 import { to } from '../../routing/to.ts';
 import { useCursor, useUrlState } from '../../routing/url-state.ts';
@@ -13,16 +12,17 @@ import {
   Button,
   ButtonLink,
   copyText,
+  curlOf,
   EmptyState,
   Loaded,
   type MenuEntry,
   NothingMatches,
   Page,
   Pager,
-  permissionReason,
   SelectionBar,
   Skeleton,
   Table,
+  useDisabledReason,
   useSelection,
 } from '../../ui/index.ts';
 import { ActionQuestion, useActionReason } from './actions.tsx';
@@ -33,13 +33,11 @@ import { filterNames, filterOf, type Search, totalOf } from './list/filters.ts';
 import css from './list/list.module.css';
 import { StatusChips } from './list/StatusChips.tsx';
 import { useListing } from './list/use-listing.ts';
-import { nameOf } from './StatusTag.tsx';
 import { rememberTrail } from './trail.ts';
 import type { ActionName, ListedWorkItem, ListedWorkItemPage, Status } from './types.ts';
 
 const order: readonly ActionName[] = ['submit', 'continue', 'restart', 'complete', 'cancel'];
 
-/** How many there are, and what the ones that need attention do. */
 const leadOf = (counts: ListedWorkItemPage['counts'], chosen: readonly Status[] | undefined): string => {
   if (!counts) return '';
   const { total, more } = totalOf(counts, chosen);
@@ -53,7 +51,6 @@ const leadOf = (counts: ListedWorkItemPage['counts'], chosen: readonly Status[] 
   return words.lead(total, more, chosen ? [] : parts);
 };
 
-/** All Work Items: which there are, how each is and why, and what can be done with one or many. */
 export const WorkItemsPage = () => {
   const { search, clear, count } = useUrlState<Search>();
   const { list, rows, counts, newer, showNewer } = useListing(search);
@@ -62,7 +59,7 @@ export const WorkItemsPage = () => {
   const selection = useSelection();
   const [asking, setAsking] = useState<{ action: ActionName; item: ListedWorkItem } | null>(null);
   const [bulk, setBulk] = useState<{ action: ActionName; target: Target } | null>(null);
-  const createReason = permissionReason(usePermission('createWorkItem'));
+  const createReason = useDisabledReason('createWorkItem');
   const bulkReason = useActionReason('restart');
   const pager = useCursor(list.data?.next);
   const filters = count(filterNames);
@@ -97,10 +94,9 @@ export const WorkItemsPage = () => {
     </ButtonLink>
   );
   const empty = list.data !== undefined && rows.length === 0 && filters === 0 && search.next === undefined;
-  const example = useAgentExample(empty, (agent_id) => [
-    '/work-items',
-    { agent_id, message: words.exampleMessage },
-  ]);
+  const example = useAgentExample(empty, (agent_id, base) =>
+    curlOf(base, 'createWorkItem', {}, { body: { agent_id, message: words.exampleMessage } }),
+  );
   return (
     <Page title={pages.workItems} lead={leadOf(counts, chosen)} actions={!empty && create}>
       <StatusChips counts={chipCounts} />
@@ -128,7 +124,7 @@ export const WorkItemsPage = () => {
                 rows={rows}
                 rowKey={({ id }) => id}
                 href={({ id }) => to('/work-items/$workItemId', { workItemId: id })}
-                name={nameOf}
+                name={workItemName}
                 actions={entriesOf}
                 selection={selection}
               />

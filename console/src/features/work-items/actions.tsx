@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { type Action, type Body, perform, useAction, usePermission, useUnsaved } from '../../api/index.ts';
+import { type Action, type Body, perform, useAction, useUnsaved } from '../../api/index.ts';
 import { decidable, type PendingApproval } from '../../messages/index.ts';
 import { workItems as words } from '../../text/en/work-items.ts';
 import {
@@ -8,12 +8,11 @@ import {
   type ButtonProps,
   notify,
   Problem,
-  permissionReason,
   Textarea,
+  useDisabledReason,
 } from '../../ui/index.ts';
 import type { ActionName, Status, WorkItemDetail } from './types.ts';
 
-/** What an action needs to know of a Work Item. */
 export interface Acted {
   id: string;
   status: Status;
@@ -28,7 +27,7 @@ const operations = {
   complete: 'completeWorkItem',
 } as const satisfies Record<ActionName, string>;
 
-/** Performs an action on a Work Item. Only continuing takes a body. */
+/** Performs an action. Only continuing takes a body. */
 export const actOn = async (
   item: Acted,
   action: ActionName,
@@ -41,20 +40,25 @@ export const actOn = async (
   notify(asked ? words.cancelRequested : words.done[action]);
 };
 
-/** Why this person may not do it; null if they may. */
-export const useActionReason = (action: ActionName): string | null =>
-  permissionReason(usePermission(operations[action]));
+export const useActionReason = (action: ActionName): string | null => useDisabledReason(operations[action]);
 
-/** Why this person may not decide on the calls that wait; null if they may. */
 export const useDecisionReason = ({ approval_role }: Pick<WorkItemDetail, 'approval_role'>): string | null =>
-  permissionReason(usePermission('continueWorkItem', approval_role ?? 'member'));
+  useDisabledReason('continueWorkItem', approval_role ?? 'member');
 
-const explanation = (action: ActionName, { status }: Acted): string => {
+/** Says what an action does, before it is done. */
+export const explanationOf = (action: ActionName, status?: Status): string => {
   if (action === 'cancel') return status === 'EXECUTING' ? words.cancelRunningMore : words.cancelMore;
   if (action === 'restart') return words.restartMore;
   if (action === 'submit') return words.submitMore;
   return action === 'complete' ? words.completeMore : words.continueMore;
 };
+
+const useAct = (item: Acted, action: ActionName, onDone?: () => void) =>
+  useAction(async (message: string) => {
+    await actOn(item, action, message === '' ? {} : { message });
+    onDone?.();
+    return true as const;
+  });
 
 interface DialogProps {
   item: Acted;
@@ -77,7 +81,7 @@ const AskDialog = ({ item, action, act, onClose }: DialogProps) => {
       busy={act.busy}
       error={act.error}
     >
-      <p>{explanation(action, item)}</p>
+      <p>{explanationOf(action, item.status)}</p>
       {action === 'continue' && (
         <Textarea
           label={words.message}
@@ -91,7 +95,6 @@ const AskDialog = ({ item, action, act, onClose }: DialogProps) => {
   );
 };
 
-/** Asks before an action that was chosen in a menu. */
 export const ActionQuestion = ({
   item,
   action,
@@ -101,10 +104,7 @@ export const ActionQuestion = ({
   action: ActionName;
   onClose: () => void;
 }) => {
-  const act = useAction(async (message: string) => {
-    await actOn(item, action, message === '' ? {} : { message });
-    return true as const;
-  });
+  const act = useAct(item, action);
   return <AskDialog item={item} action={action} act={act} onClose={onClose} />;
 };
 
@@ -124,11 +124,7 @@ export const ActionButton = ({
 }) => {
   const [open, setOpen] = useState(false);
   const disabledReason = useActionReason(action);
-  const act = useAction(async (message: string) => {
-    await actOn(item, action, message === '' ? {} : { message });
-    onDone?.();
-    return true as const;
-  });
+  const act = useAct(item, action, onDone);
   const direct = action === 'submit';
   return (
     <>
@@ -150,7 +146,7 @@ export const ActionButton = ({
   );
 };
 
-/** In which order the buttons stand: the one that helps most is the last. */
+/** The order of the buttons: the most helpful is the last. */
 const order: readonly ActionName[] = ['cancel', 'complete', 'restart', 'continue', 'submit'];
 
 /**

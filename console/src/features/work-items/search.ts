@@ -23,5 +23,8 @@ export const workItemsSearch = searchSchema({
 
 export const newWorkItemSearch = searchSchema({ agent: text, copy: text });
 
-export const workItemTabs = ['conversation', 'timeline', 'files', 'events', 'payload', 'traces'] as const;
-export const workItemSearch = searchSchema({ tab: oneOf(workItemTabs), conversation: text, ...filesReaders });
+export const workItemSearch = searchSchema({
+  tab: oneOf(['conversation', 'timeline', 'files', 'events', 'payload', 'traces']),
+  conversation: text,
+  ...filesReaders,
+});

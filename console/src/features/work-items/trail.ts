@@ -1,6 +1,5 @@
 import { to } from '../../routing/to.ts';
 
-/** The list from which a Work Item was opened: its address and its rows. */
 interface Trail {
   href: string;
   ids: readonly string[];
@@ -8,7 +7,7 @@ interface Trail {
 
 const key = 'work-items-trail';
 
-/** Remembers in this tab what a list shows, so that the page of a Work Item leads to the previous and the next one. */
+/** Remembers the rows of a list in this tab, so that the page of a Work Item leads to the previous and the next one. */
 export const rememberTrail = (trail: Trail): void => {
   try {
     sessionStorage.setItem(key, JSON.stringify(trail));

@@ -20,9 +20,22 @@ const add = (into: Arguments, { properties }: Arguments): void => {
 const allowsObjects = ({ type }: Schema): boolean =>
   type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'));
 
+/**
+ * How many schemas are looked at. Those after them say nothing: a definition that refers twice to the next one, which does
+ * the same, would otherwise keep the process busy for hours.
+ */
+const maxSchemas = 500;
+
+/** The schema that is read, and how many more of those in it are looked at. */
+interface Reading {
+  root: Schema;
+  left: number;
+}
+
 /** The arguments that `node` describes; null if no object fits it. `followed`: the references on the way to it. */
-const argumentsOf = (root: Schema, node: unknown, followed: readonly string[]): Arguments | null => {
-  if (!isObject(node)) return node === false ? null : { properties: new Map(), required: new Set() };
+const argumentsOf = (reading: Reading, node: unknown, followed: readonly string[]): Arguments | null => {
+  const nothing = !isObject(node) || reading.left-- <= 0;
+  if (nothing) return node === false ? null : { properties: new Map(), required: new Set() };
   if (!allowsObjects(node)) return null;
   const own: Arguments = {
     properties: new Map(
@@ -34,21 +47,26 @@ const argumentsOf = (root: Schema, node: unknown, followed: readonly string[]): 
   const all: [unknown, readonly string[]][] = [
     ...(reference === null
       ? []
-      : [[resolveReference(root, reference), [...followed, reference]] as [unknown, readonly string[]]]),
+      : [
+          [resolveReference(reading.root, reference), [...followed, reference]] as [
+            unknown,
+            readonly string[],
+          ],
+        ]),
     ...(Array.isArray(node.allOf) ? node.allOf : []).map((one): [unknown, readonly string[]] => [
       one,
       followed,
     ]),
   ];
   for (const [one, path] of all) {
-    const part = argumentsOf(root, one, path);
+    const part = argumentsOf(reading, one, path);
     if (!part) return null;
     add(own, part);
     for (const name of part.required) own.required.add(name);
   }
   for (const choice of [node.anyOf, node.oneOf]) {
     if (!Array.isArray(choice)) continue;
-    const options = choice.flatMap((one) => argumentsOf(root, one, followed) ?? []);
+    const options = choice.flatMap((one) => argumentsOf(reading, one, followed) ?? []);
     const [first, ...others] = options;
     if (!first) return null;
     for (const option of options) add(own, option);
@@ -59,7 +77,7 @@ const argumentsOf = (root: Schema, node: unknown, followed: readonly string[]): 
   // A property that is only required somewhere can be anything.
   for (const name of own.required) if (!own.properties.has(name)) own.properties.set(name, []);
   for (const branch of [node.then, node.else]) {
-    const part = argumentsOf(root, branch, followed);
+    const part = argumentsOf(reading, branch, followed);
     if (part) add(own, part);
   }
   return own;
@@ -71,7 +89,7 @@ const argumentsOf = (root: Schema, node: unknown, followed: readonly string[]): 
  * Null if no object fits the schema.
  */
 export const plainObject = (root: Schema): Schema | null => {
-  const given = argumentsOf(root, root, []);
+  const given = argumentsOf({ root, left: maxSchemas }, root, []);
   if (!given) return null;
   const rest = Object.fromEntries(
     Object.entries(root).filter(([key]) => !refused.some((one) => one === key)),

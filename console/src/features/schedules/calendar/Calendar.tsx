@@ -62,7 +62,6 @@ const Hour = ({
   );
 };
 
-/** The days of a week as columns, and how many occurrences fall into each hour. */
 export const Calendar = ({
   week,
   cells,

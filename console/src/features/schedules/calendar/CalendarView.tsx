@@ -29,7 +29,6 @@ import { cellsOf, collisionOf, extremesOf, type Week, weekOf } from './load.ts';
 const hour = 3_600_000;
 const mostAgents = 100;
 
-/** The busiest hour, what falls into one minute of it, and the longest time without anything. */
 const Load = ({
   timeline,
   zone,
@@ -40,21 +39,17 @@ const Load = ({
   agentId: string | undefined;
 }) => {
   const { busiest, quiet } = extremesOf(timeline);
+  const query = {
+    ...paramsOf(busiest.at, busiest.at + hour),
+    buckets: 60,
+    rows: 'agents' as const,
+    limit: mostAgents,
+    agent_id: agentId,
+  };
   const got = useOperation(
     'getScheduleTimeline',
     {},
-    {
-      query: {
-        ...paramsOf(busiest.at, busiest.at + hour),
-        buckets: 60,
-        rows: 'agents',
-        limit: mostAgents,
-        agent_id: agentId,
-      },
-      enabled: busiest.total > 1,
-      keepPrevious: true,
-      staleTime: 60_000,
-    },
+    { query, enabled: busiest.total > 1, keepPrevious: true, staleTime: 60_000 },
   );
   if (busiest.total === 0) return <p className={css.facts}>{words.noLoad}</p>;
   const collision = got.data && !got.previous ? collisionOf(got.data) : null;
@@ -118,7 +113,7 @@ const CalendarBar = ({ week, shown }: { week: Week; shown: boolean }) => {
   );
 };
 
-/** A week of all schedules: how many occurrences fall into each hour, where they collide, and where it is quiet. */
+/** The week of all schedules: the number of occurrences in each hour, collisions, and quiet hours. */
 export const CalendarView = () => {
   const { search, clear } = useUrlState<SchedulesSearch>();
   const zone = useZone();
@@ -126,21 +121,15 @@ export const CalendarView = () => {
   const asked = Date.parse(search.from ?? '');
   const week = weekOf(Number.isNaN(asked) ? today : asked, zone);
   const { agent_id } = search;
-  const got = useOperation(
-    'getScheduleTimeline',
-    {},
-    {
-      query: {
-        ...paramsOf(week.from, week.to),
-        buckets: Math.round((week.to - week.from) / hour),
-        rows: 'agents',
-        limit: mostAgents,
-        agent_id,
-        zone,
-      },
-      every: listPolling(false),
-    },
-  );
+  const query = {
+    ...paramsOf(week.from, week.to),
+    buckets: Math.round((week.to - week.from) / hour),
+    rows: 'agents' as const,
+    limit: mostAgents,
+    agent_id,
+    zone,
+  };
+  const got = useOperation('getScheduleTimeline', {}, { query, every: listPolling(false) });
   const nothing = got.data?.data.length === 0;
   const empty = nothing && agent_id === undefined;
   const title = words.week(shortDay(new Date(week.from), zone), shortDay(new Date(week.to - hour), zone));

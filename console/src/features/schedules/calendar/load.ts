@@ -11,7 +11,6 @@ const startOf = (name: string, zone: string): number => {
   return wall - offsetAt(wall - offsetAt(wall, zone), zone);
 };
 
-/** A week in a zone, from Monday on. */
 export interface Week {
   from: number;
   to: number;
@@ -19,7 +18,6 @@ export interface Week {
   days: readonly string[];
 }
 
-/** The week that has the moment `at`. */
 export const weekOf = (at: number, zone: string): Week => {
   const noon = Date.parse(`${dayOf(new Date(at), zone)}T12:00:00Z`);
   const monday = noon - ((new Date(noon).getUTCDay() + 6) % 7) * day;
@@ -27,12 +25,11 @@ export const weekOf = (at: number, zone: string): Week => {
   return { from: startOf(names[0]!, zone), to: startOf(names[7]!, zone), days: names.slice(0, 7) };
 };
 
-/** An hour of the calendar. */
 export interface Cell {
   from: number;
   to: number;
   total: number;
-  /** How many of them were skipped or are missing. */
+  /** The number of skipped and missing ones. */
   bad: number;
   /** The clock shows this hour twice. */
   twice: boolean;
@@ -44,7 +41,6 @@ export const cellKey = (dayName: string, hourOfDay: number): string => `${dayNam
 const totalOf = ({ t: _, ...counts }: TimelineBucket): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-/** How many occurrences there are in each part of the time, over all rows. */
 const sumOf = ({ data, from, to, bucket_ms }: Timeline): { at: number; total: number; bad: number }[] => {
   const begin = Date.parse(from);
   const parts = Array.from({ length: Math.ceil((Date.parse(to) - begin) / bucket_ms) }, (_, k) => ({
@@ -92,7 +88,7 @@ export const extremesOf = (timeline: Timeline) => {
   return { busiest, quiet };
 };
 
-/** The minute of an hour with the most occurrences. `timeline` is that hour, in minutes. */
+/** The minute with the most occurrences of an hour that is divided into minutes. */
 export const collisionOf = (timeline: Timeline): { at: number; count: number } => {
   const { at, total } = sumOf(timeline).reduce((most, part) => (part.total > most.total ? part : most));
   return { at, count: total };

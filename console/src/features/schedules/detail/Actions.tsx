@@ -1,17 +1,16 @@
 import { useState } from 'react';
-import { type Action, perform, useAction, usePermission, useUnsaved } from '../../../api/index.ts';
+import { type Action, perform, useAction, useUnsaved } from '../../../api/index.ts';
 import type { ScheduleDetail } from '../../../api/types.gen.ts';
 import { DeleteButton } from '../../../resource/index.ts';
 import { to } from '../../../routing/to.ts';
 import { common } from '../../../text/en/common.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
-import { ActionDialog, Button, ButtonLink, notify, permissionReason, Textarea } from '../../../ui/index.ts';
+import { ActionDialog, Button, ButtonLink, notify, Textarea, useDisabledReason } from '../../../ui/index.ts';
 import { nameOf } from '../shared/name.ts';
 import { paramsOf } from '../shared/use-actions.ts';
 import css from './detail.module.css';
 import { RunAt } from './RunAt.tsx';
 
-/** Asks for a reason, and pauses. */
 const Pause = ({ schedule }: { schedule: ScheduleDetail }) => {
   const [open, setOpen] = useState(false);
   const [reason, setReason] = useState('');
@@ -27,17 +26,10 @@ const Pause = ({ schedule }: { schedule: ScheduleDetail }) => {
   useUnsaved(() => open && reason.trim() !== '' && !action.busy);
   return (
     <>
-      <Button disabledReason={permissionReason(usePermission('pauseSchedule'))} onClick={() => setOpen(true)}>
+      <Button disabledReason={useDisabledReason('pauseSchedule')} onClick={() => setOpen(true)}>
         {words.pause}
       </Button>
-      <ActionDialog
-        open={open}
-        onClose={() => setOpen(false)}
-        title={words.pauseTitle}
-        onConfirm={() => void action.run()}
-        busy={action.busy}
-        error={action.error}
-      >
+      <ActionDialog open={open} onClose={() => setOpen(false)} title={words.pauseTitle} act={action}>
         <p>{words.pauseMore}</p>
         <Textarea
           label={common.reason}
@@ -52,7 +44,6 @@ const Pause = ({ schedule }: { schedule: ScheduleDetail }) => {
   );
 };
 
-/** What can be done with the schedule. */
 export const Actions = ({
   schedule,
   etag,
@@ -65,7 +56,7 @@ export const Actions = ({
   resume: Action<[ScheduleDetail], void>;
 }) => {
   const { agent_id, id, enabled } = schedule;
-  const mayResume = permissionReason(usePermission('resumeSchedule'));
+  const mayResume = useDisabledReason('resumeSchedule');
   return (
     <>
       <span className={css.quiet}>
@@ -77,14 +68,14 @@ export const Actions = ({
           action={common.delete}
           deleted={words.deletedDone(nameOf(schedule))}
           opens={to('/schedules')}
-          disabledReason={permissionReason(usePermission('deleteSchedule'))}
+          disabledReason={useDisabledReason('deleteSchedule')}
         >
           <p>{words.deleteMore(nameOf(schedule))}</p>
         </DeleteButton>
         <ButtonLink
           kind="quiet"
           href={to('/schedules/new', {}, { copy: id })}
-          disabledReason={permissionReason(usePermission('createSchedule'))}
+          disabledReason={useDisabledReason('createSchedule')}
         >
           {words.duplicate}
         </ButtonLink>
@@ -99,14 +90,14 @@ export const Actions = ({
       )}
       <ButtonLink
         href={to('/agents/$agentId/schedules/$scheduleId/edit', { agentId: agent_id, scheduleId: id })}
-        disabledReason={permissionReason(usePermission('replaceSchedule'))}
+        disabledReason={useDisabledReason('replaceSchedule')}
       >
         {common.edit}
       </ButtonLink>
       <Button
         kind="primary"
         busy={run.busy}
-        disabledReason={permissionReason(usePermission('runSchedule'))}
+        disabledReason={useDisabledReason('runSchedule')}
         onClick={() => void run.run(schedule)}
       >
         {words.runNow}

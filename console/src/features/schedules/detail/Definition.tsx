@@ -1,13 +1,14 @@
-import { useBaseUrl } from '../../../api/index.ts';
+import { useBaseUrl, useOperation } from '../../../api/index.ts';
 import type { ScheduleDetail } from '../../../api/types.gen.ts';
 import { to } from '../../../routing/to.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
 import { scheduleForm as form } from '../../../text/en/schedule-form.ts';
 import { Time } from '../../../time/index.ts';
-import { Box, CodeBlock, curlOf, Facts, JsonView, Link, Muted, Section } from '../../../ui/index.ts';
+import { Box, CodeBlock, curlOf, Facts, JsonView, Link, Loaded, Muted, Section } from '../../../ui/index.ts';
+import { scheduleHref } from '../shared/address.ts';
+import { paramsOf } from '../shared/use-actions.ts';
 import css from './detail.module.css';
 
-/** The definition at the side: what it is now, in short. */
 export const DefinitionBox = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { agent, cron_expression, description, timezone, catch_up, overlap, message, payload } = schedule;
   const entries = Object.keys(payload).length;
@@ -32,15 +33,7 @@ export const DefinitionBox = ({ schedule }: { schedule: ScheduleDetail }) => {
           entries > 0 && [words.payload, words.entries(entries)],
           [
             words.changed,
-            <Link
-              key="changed"
-              href={to(
-                '/agents/$agentId/schedules/$scheduleId',
-                { agentId: agent.id, scheduleId: schedule.id },
-                { tab: 'history' },
-              )}
-              keepScroll
-            >
+            <Link key="changed" href={scheduleHref(agent.id, schedule.id, { tab: 'history' })} keepScroll>
               <Time at={schedule.updated_at} form="relative" />
             </Link>,
           ],
@@ -50,42 +43,11 @@ export const DefinitionBox = ({ schedule }: { schedule: ScheduleDetail }) => {
   );
 };
 
-/** The schedule as everybody's client gets it. */
-const storedOf = ({
-  id,
-  agent_id,
-  cron_expression,
-  timezone,
-  enabled,
-  catch_up,
-  overlap,
-  ...more
-}: ScheduleDetail) => {
-  const { work_item_name, message, payload, metadata, last_run_at, next_run_at, created_at, updated_at } =
-    more;
-  return {
-    id,
-    agent_id,
-    cron_expression,
-    timezone,
-    enabled,
-    catch_up,
-    overlap,
-    work_item_name,
-    message,
-    payload,
-    metadata,
-    last_run_at,
-    next_run_at,
-    created_at,
-    updated_at,
-  };
-};
-
-/** Everything, as it is stored. */
 export const DefinitionTab = ({ schedule }: { schedule: ScheduleDetail }) => {
   const baseUrl = useBaseUrl();
-  const { message, payload, agent_id, id } = schedule;
+  const { message, payload, id } = schedule;
+  // The schedule as every client gets it.
+  const stored = useOperation('getSchedule', paramsOf(schedule));
   return (
     <>
       <Section title={words.message}>
@@ -102,11 +64,13 @@ export const DefinitionTab = ({ schedule }: { schedule: ScheduleDetail }) => {
       )}
       <Section title={words.raw}>
         <Box padded>
-          <JsonView value={storedOf(schedule)} label={words.raw} fileName={`${id}.json`} />
+          <Loaded got={stored} operation="getSchedule">
+            {(value) => <JsonView value={value} label={words.raw} fileName={`${id}.json`} />}
+          </Loaded>
         </Box>
       </Section>
       <Section title={words.curl}>
-        <CodeBlock label={words.curl} code={curlOf(baseUrl, 'GET', `/agents/${agent_id}/schedules/${id}`)} />
+        <CodeBlock label={words.curl} code={curlOf(baseUrl, 'getSchedule', paramsOf(schedule))} />
       </Section>
     </>
   );

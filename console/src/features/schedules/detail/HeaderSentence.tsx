@@ -3,7 +3,6 @@ import { schedule as words } from '../../../text/en/schedule.ts';
 import { Time, useZone, zoneLabel } from '../../../time/index.ts';
 import { Emphasis, Words } from '../../../ui/index.ts';
 
-/** By whom it is paused, since when, and why. */
 const Paused = ({ paused }: { paused: NonNullable<ScheduleDetail['paused']> }) => {
   if (paused.at === null) return words.paused;
   return (
@@ -46,7 +45,7 @@ const Next = ({ at, timezone }: { at: string; timezone: string }) => {
   );
 };
 
-/** How things are: the state, the next time, and how often it was on time. */
+/** The header: the state, the next time, and the punctuality. */
 export const HeaderSentence = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { paused, overdue, blocked_reason, next_run_at, timezone, punctuality, recent } = schedule;
   const days = Math.ceil(

@@ -29,7 +29,6 @@ const columnsFor = (timezone: string): Column<ScheduleVersion>[] => [
   },
 ];
 
-/** Who changed, paused and resumed the schedule, when and why. */
 export const History = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { timezone } = schedule;
   const { next } = useUrlState<ReturnType<typeof scheduleSearch>>().search;

@@ -1,4 +1,4 @@
-import { addressOf, listPolling, useBaseUrl, useOperation } from '../../../api/index.ts';
+import { listPolling, useBaseUrl, useOperation } from '../../../api/index.ts';
 import type { ScheduleDetail, ScheduleVersion } from '../../../api/types.gen.ts';
 import { to } from '../../../routing/to.ts';
 import { useCursor, useUrlState } from '../../../routing/url-state.ts';
@@ -24,6 +24,7 @@ import {
   Words,
 } from '../../../ui/index.ts';
 import { ledgerQuery, type scheduleSearch } from '../search.ts';
+import { scheduleHref } from '../shared/address.ts';
 import { OccurrenceSentence } from '../shared/OccurrenceSentence.tsx';
 import { kindOf } from '../shared/outcomes.ts';
 import { paramsOf } from '../shared/use-actions.ts';
@@ -32,7 +33,7 @@ import css from './detail.module.css';
 import { LedgerFilters, ledgerFilters } from './LedgerFilters.tsx';
 import { type LedgerRow, ledgerRows, rowKey } from './ledger-rows.ts';
 
-/** When it was due: in the zone of the schedule, and in that of the viewer where it is another one. */
+/** The time at which it was due: in the zone of the schedule, and in that of the viewer where it is another one. */
 const Due = ({ at, timezone }: { at: string; timezone: string }) => {
   const own = useZone(timezone);
   return (
@@ -106,7 +107,6 @@ const columnsFor = (timezone: string): Column<LedgerRow>[] => [
   { key: 'item', title: words.workItem, width: '166px', phone: 'below', cell: (row) => <Item row={row} /> },
 ];
 
-/** Who changed, paused or resumed the schedule between two occurrences. */
 const Changes = ({ changes, timezone }: { changes: readonly ScheduleVersion[]; timezone: string }) =>
   changes.length === 0 ? null : (
     <div className={css.changes}>
@@ -122,7 +122,6 @@ const Changes = ({ changes, timezone }: { changes: readonly ScheduleVersion[]; t
     </div>
   );
 
-/** Nothing was due yet. */
 const NeverDue = ({ schedule }: { schedule: ScheduleDetail }) => {
   const baseUrl = useBaseUrl();
   const { agent_id, id } = schedule;
@@ -130,23 +129,16 @@ const NeverDue = ({ schedule }: { schedule: ScheduleDetail }) => {
     <EmptyState
       sentence={words.neverDue}
       action={
-        <ButtonLink
-          href={to(
-            '/agents/$agentId/schedules/$scheduleId',
-            { agentId: agent_id, scheduleId: id },
-            { tab: 'upcoming' },
-          )}
-          keepScroll
-        >
+        <ButtonLink href={scheduleHref(agent_id, id, { tab: 'upcoming' })} keepScroll>
           {words.seeUpcoming}
         </ButtonLink>
       }
-      curl={curlOf(new URL(baseUrl).origin, 'POST', addressOf('runSchedule', paramsOf(schedule)))}
+      curl={curlOf(baseUrl, 'runSchedule', paramsOf(schedule))}
     />
   );
 };
 
-/** What became of each occurrence, the latest first, with the changes of the schedule between them. */
+/** The occurrences with their outcomes, the latest first, with the changes of the schedule between them. */
 export const Ledger = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { search, href, clear, count } = useUrlState<ReturnType<typeof scheduleSearch>>();
   const { timezone } = schedule;

@@ -2,17 +2,16 @@ import type { ScheduleDetail } from '../../../api/types.gen.ts';
 import { useUrlState } from '../../../routing/url-state.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
 import { clockTime, shortDay, useClock } from '../../../time/index.ts';
-import { FilterBar, FilterChoice, Strip } from '../../../ui/index.ts';
+import { FilterBar, FilterChoice, FilterSelect, Strip } from '../../../ui/index.ts';
 import type { scheduleSearch } from '../search.ts';
 import { outcomeOptions, stripOf } from '../shared/outcomes.ts';
 
-/** The parameters of the address that narrow the ledger. */
 export const ledgerFilters = ['from', 'to', 'outcome'] as const;
 
 const day = 86_400_000;
 const ranges = ['1', '7', '30'] as const;
 
-/** How the chosen span is said: as the choice if it is one, else with its times. */
+/** Names the chosen span: as the choice if it is one, else with its times. */
 const rangeWords = (from: string | undefined, to: string | undefined, zone: string, now: number) => {
   const shown = (time: string) => `${shortDay(new Date(time), zone)} ${clockTime(new Date(time), zone)}`;
   if (from !== undefined && to !== undefined) return words.between(shown(from), shown(to));
@@ -23,7 +22,7 @@ const rangeWords = (from: string | undefined, to: string | undefined, zone: stri
   return range ? words.ranges[range] : words.since(shown(from));
 };
 
-/** What of the ledger is shown, and its last 20 outcomes at a glance. */
+/** The filters of the ledger, and its last 20 outcomes at a glance. */
 export const LedgerFilters = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { search, set, clear, count } = useUrlState<ReturnType<typeof scheduleSearch>>();
   const { from, to, outcome } = search;
@@ -45,11 +44,11 @@ export const LedgerFilters = ({ schedule }: { schedule: ScheduleDetail }) => {
           set({ from: begin?.toISOString(), to: undefined });
         }}
       />
-      <FilterChoice
+      <FilterSelect<NonNullable<typeof outcome>>
         label={words.outcome}
-        value={outcome === undefined ? [] : [outcome]}
+        value={outcome}
         options={outcomeOptions}
-        onChange={([chosen]) => set({ outcome: chosen as typeof outcome })}
+        onChange={(outcome) => set({ outcome })}
       />
     </FilterBar>
   );

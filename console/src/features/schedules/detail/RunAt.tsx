@@ -1,13 +1,12 @@
 import { useState } from 'react';
-import { perform, useAction, usePermission, useUnsaved } from '../../../api/index.ts';
+import { perform, useAction, useUnsaved } from '../../../api/index.ts';
 import type { ScheduleDetail } from '../../../api/types.gen.ts';
 import { to } from '../../../routing/to.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
 import { timeOfField } from '../../../time/index.ts';
-import { ActionDialog, Button, notify, permissionReason, TextField } from '../../../ui/index.ts';
+import { ActionDialog, Button, notify, TextField, useDisabledReason } from '../../../ui/index.ts';
 import { paramsOf } from '../shared/use-actions.ts';
 
-/** Asks for a time, and makes a Work Item that waits for it. */
 export const RunAt = ({ schedule }: { schedule: ScheduleDetail }) => {
   const [open, setOpen] = useState(false);
   const [at, setAt] = useState('');
@@ -25,20 +24,14 @@ export const RunAt = ({ schedule }: { schedule: ScheduleDetail }) => {
   useUnsaved(() => open && at !== '' && !action.busy);
   return (
     <>
-      <Button
-        kind="quiet"
-        disabledReason={permissionReason(usePermission('runSchedule'))}
-        onClick={() => setOpen(true)}
-      >
+      <Button kind="quiet" disabledReason={useDisabledReason('runSchedule')} onClick={() => setOpen(true)}>
         {words.runAt}
       </Button>
       <ActionDialog
         open={open}
         onClose={() => setOpen(false)}
         title={words.runAtTitle}
-        onConfirm={() => void action.run()}
-        busy={action.busy}
-        error={action.error}
+        act={action}
         disabledReason={at === '' ? words.runAtNeeded : null}
       >
         <p>{words.runAtMore}</p>

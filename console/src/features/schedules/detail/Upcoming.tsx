@@ -8,18 +8,9 @@ import css from './detail.module.css';
 
 const shown = 30;
 
-/** The next times at which it is due. */
 export const Upcoming = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { cron_expression, timezone, enabled } = schedule;
-  const got = usePostQuery(
-    'previewSchedule',
-    {},
-    {
-      cron_expression,
-      timezone,
-      count: shown,
-    },
-  );
+  const got = usePostQuery('previewSchedule', {}, { cron_expression, timezone, count: shown });
   return (
     <Loaded got={got} operation="previewSchedule" skeleton={<Skeleton rows={10} />}>
       {(preview) => {

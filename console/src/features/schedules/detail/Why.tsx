@@ -96,7 +96,7 @@ const Answer = ({ explanation, zone }: { explanation: ScheduleExplanation; zone:
   );
 };
 
-/** Why it ran at some time, or did not: the time is in the address. */
+/** The reason why it ran at some time, or did not: the time is in the address. */
 export const Why = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { search, replace } = useUrlState<ReturnType<typeof scheduleSearch>>();
   const { timezone } = schedule;

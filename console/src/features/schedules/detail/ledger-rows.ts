@@ -1,15 +1,13 @@
 import type { Occurrence, OccurrencePage, ScheduleVersion } from '../../../api/types.gen.ts';
 import type { OccurrenceStatus } from '../shared/outcomes.ts';
 
-/** A row of the ledger: what was recorded, or what is due next. */
 export interface LedgerRow
   extends Pick<Occurrence, 'scheduled_for' | 'count' | 'reason' | 'by' | 'work_item' | 'work_item_id'> {
   status: OccurrenceStatus;
-  /** Why it was skipped. */
   cause?: Occurrence['cause'];
   running_work_item_id?: string;
   lateness_ms: number | null;
-  /** What changed between it and the row above it, the newest first. */
+  /** Changes between it and the row above it, the newest first. */
   changes: ScheduleVersion[];
 }
 

@@ -7,10 +7,10 @@ import { NextTimes } from '../shared/NextTimes.tsx';
 import css from './Preview.module.css';
 import { TickLine } from './TickLine.tsx';
 
-/** How many of the next times are listed; the line shows more. */
+/** The number of next times that are listed; the line shows more. */
 const listed = 10;
 
-/** How often it runs: "5 runs a week, 261 a year." */
+/** Tells how often it runs: "5 runs a week, 261 a year." */
 const oftenWords = ({ per_day, per_year, occurrences }: SchedulePreview): string => {
   if (occurrences.length === 0) return words.never;
   if (per_year === 0) return words.rarely;
@@ -36,7 +36,7 @@ const Answer = ({ preview, expression }: { preview: SchedulePreview; expression:
   );
 };
 
-/** Why the times are not accepted, and what to write instead. */
+/** A refusal of the times, with a suggestion. */
 const Refusal = ({
   error,
   onUse,
@@ -61,7 +61,7 @@ const Refusal = ({
   );
 };
 
-/** What the form says, in words, and when that is next. `expression` is null while a part is missing. */
+/** The form's times in words, and the next ones. `expression` is null while a part is missing. */
 export const Preview = ({
   got,
   expression,

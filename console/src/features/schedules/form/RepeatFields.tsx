@@ -44,7 +44,6 @@ const MinuteSteps = ({ form }: { form: Form<Values> }) => {
   );
 };
 
-/** How it repeats, and the fields of that kind. */
 export const RepeatFields = ({
   form,
   changedOutside,

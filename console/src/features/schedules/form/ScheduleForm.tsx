@@ -15,7 +15,6 @@ const overlapOptions = (['queue', 'skip', 'cancel_previous'] as const).map((valu
   label: words.whenRunning[value],
 }));
 
-/** Near the limit the message says how long it is. */
 const lengthHint = (message: string): string =>
   message.length > maxMessageLength * 0.8
     ? `${words.messageHint} ${words.messageLong(message.length, maxMessageLength)}`
@@ -53,7 +52,6 @@ const MoreFields = ({ form }: { form: FormState<Values> }) => {
   );
 };
 
-/** The faults that no field of the form shows. */
 const OtherFaults = ({ form }: { form: FormState<Values> }) => {
   const { repeat } = form.values;
   const shown = ['agent_id', 'time', 'days', 'day', 'minute', 'payload', 'metadata'] as const;
@@ -71,7 +69,6 @@ const OtherFaults = ({ form }: { form: FormState<Values> }) => {
   );
 };
 
-/** The fields of a schedule, with a preview of what they say at the side. */
 export const ScheduleForm = ({
   form,
   agent,
@@ -81,12 +78,10 @@ export const ScheduleForm = ({
   children,
 }: {
   form: FormState<Values>;
-  /** The field of the agent, or which one it is. */
   agent?: ReactNode;
   actions: ReactNode;
   onSubmit: () => void;
   changedOutside?: boolean;
-  /** What is said above the buttons. */
   children?: ReactNode;
 }) => {
   const { values, field, set } = form;

@@ -21,15 +21,11 @@ export const ZoneField = ({ field }: { field: FieldProps<string> }) => {
   const [typed, setTyped] = useState('');
   // The name of the chosen zone is what the field shows, and no search.
   const q = typed === field.value ? '' : typed;
+  const query = { q, limit: 100 };
   const { data, loading } = useOperation(
     'listTimeZones',
     {},
-    {
-      query: { q, limit: 100 },
-      enabled: used,
-      keepPrevious: true,
-      staleTime: 600_000,
-    },
+    { query, enabled: used, keepPrevious: true, staleTime: 600_000 },
   );
   const found = data?.data ?? [];
   const own = found.some(({ name }) => name === field.value)

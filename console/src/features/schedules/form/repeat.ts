@@ -1,4 +1,4 @@
-/** How a schedule repeats, as it is chosen in the form. `expression`: written by hand. */
+/** The kinds of repetition. `expression`: written by hand. */
 export const repeats = ['minutes', 'hourly', 'daily', 'weekly', 'monthly', 'expression'] as const;
 type Repeat = (typeof repeats)[number];
 
@@ -6,26 +6,23 @@ type Repeat = (typeof repeats)[number];
 export const weekdays = ['1', '2', '3', '4', '5', '6', '0'] as const;
 type Weekday = (typeof weekdays)[number];
 
-/** What of the form says when a schedule is due. Parts that its kind does not use keep what was chosen before. */
+/** The form's recurrence values. Parts that its kind does not use keep what was chosen before. */
 export interface Times {
   repeat: Repeat;
   /** Minutes between two runs. */
   every: number;
-  /** The minute of each hour. */
   minute: number | null;
   /** `02:30` */
   time: string;
   days: Weekday[];
-  /** The day of the month. */
   day: number | null;
-  /** The expression that is written by hand. */
   cron_expression: string;
 }
 
 /** Steps that divide an hour, so that the last one is as long as the others. */
 export const minuteSteps = [1, 2, 3, 5, 10, 15, 20, 30] as const;
 
-/** What stays in `metadata.picker`. Only the parts that the kind uses. */
+/** The content of `metadata.picker`: only the parts that the kind uses. */
 export interface Picker extends Partial<Omit<Times, 'repeat' | 'cron_expression'>> {
   v: 1;
   kind: Repeat;
@@ -76,7 +73,7 @@ export const expressionOf = (times: Omit<Times, 'cron_expression'> & { cron_expr
   }
 };
 
-/** What a new schedule begins with: each morning, at an hour at which someone sees the result. */
+/** The times of a new schedule: each morning, at an hour at which someone sees the result. */
 export const defaultTimes: Times = {
   repeat: 'daily',
   every: 15,
@@ -87,7 +84,6 @@ export const defaultTimes: Times = {
   cron_expression: '',
 };
 
-/** Returns what to keep in `metadata.picker`. */
 export const toPicker = ({ repeat, every, minute, time, days, day }: Times): Picker => {
   const at = readTime(time) ?? time;
   switch (repeat) {

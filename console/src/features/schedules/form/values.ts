@@ -1,5 +1,6 @@
 import { ApiProblem, type Fault } from '../../../api/index.ts';
 import type { PublicSchedule, ScheduleDefinition } from '../../../api/types.gen.ts';
+import { jsonText } from '../../../resource/index.ts';
 import { copyName } from '../../../text/en/common.ts';
 import { scheduleForm as words } from '../../../text/en/schedule-form.ts';
 import { localZone } from '../../../time/index.ts';
@@ -9,7 +10,7 @@ import { defaultTimes, expressionOf, readTime, type Times, timesOf, toPicker } f
 export const maxMessageLength = 10_000;
 const maxNameLength = 200;
 
-/** What the form edits. JSON is kept as it is written. */
+/** The values of the form. JSON is kept as it is written. */
 export interface Values extends Times {
   agent_id: string | null;
   work_item_name: string;
@@ -24,10 +25,6 @@ export interface Values extends Times {
 
 type JsonObject = Record<string, unknown>;
 
-const shownJson = (value: JsonObject): string =>
-  Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2);
-
-/** A new schedule, in the zone of the person. */
 export const newValues = (agentId: string | undefined): Values => ({
   ...defaultTimes,
   agent_id: agentId ?? null,
@@ -40,7 +37,7 @@ export const newValues = (agentId: string | undefined): Values => ({
   metadata: '',
 });
 
-/** What a form needs of a schedule: all that a `PUT` replaces. */
+/** The fields of a schedule that a `PUT` replaces. */
 export type StoredSchedule = Pick<
   PublicSchedule,
   | 'agent_id'
@@ -54,7 +51,6 @@ export type StoredSchedule = Pick<
   | 'metadata'
 >;
 
-/** The values of a schedule that exists. */
 export const toValues = (schedule: StoredSchedule): Values => {
   const { picker, ...metadata } = schedule.metadata;
   return {
@@ -65,8 +61,8 @@ export const toValues = (schedule: StoredSchedule): Values => {
     message: schedule.message,
     catch_up: schedule.catch_up,
     overlap: schedule.overlap,
-    payload: shownJson(schedule.payload),
-    metadata: shownJson(metadata),
+    payload: jsonText(schedule.payload),
+    metadata: jsonText(metadata),
   };
 };
 
@@ -94,13 +90,13 @@ const readJson = (text: string): JsonObject | string => {
   }
 };
 
-/** How many KB the API counts for a payload: compact, in UTF-8. Null while it is not JSON. */
+/** Returns the KB that the API counts for a payload: compact, in UTF-8. Null while it is not JSON. */
 export const payloadKb = (text: string): number | null => {
   const value = readJson(text);
   return typeof value === 'string' ? null : new TextEncoder().encode(JSON.stringify(value)).length / 1024;
 };
 
-/** What is missing in the times, at the field in which it is. */
+/** Returns the faults of the times, each at its field. */
 const timesFaults = (values: Times): Fault[] => {
   if (expressionOf(values) !== null) return [];
   const faults: Fault[] = [];
@@ -148,7 +144,6 @@ export const withField = (error: unknown): unknown => {
   return new ApiProblem(400, { ...error.fields, details });
 };
 
-/** Returns both versions of each field of the form. */
 export const differences = (theirs: Values, mine: Values): Difference[] => {
   const row = (label: string, read: (values: Values) => string): Difference => ({
     label,

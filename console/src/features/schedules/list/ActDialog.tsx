@@ -1,17 +1,17 @@
-import { useEffect, useEffectEvent, useState } from 'react';
-import { type Body, call, perform, useAction, usePermission, useUnsaved } from '../../../api/index.ts';
+import { useState } from 'react';
+import { type Body, call, perform, useUnsaved } from '../../../api/index.ts';
 import type { ActOnSchedulesResult } from '../../../api/types.gen.ts';
+import { CountedChange, useCountedAction } from '../../../resource/index.ts';
 import { common } from '../../../text/en/common.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
-import { ActionDialog, notify, permissionReason, Skeleton, Textarea } from '../../../ui/index.ts';
+import { ActionDialog, notify, Textarea, useDisabledReason } from '../../../ui/index.ts';
 import css from './list.module.css';
 
 export type ActionName = Body<'actOnSchedules'>['action'];
 
-/** Which schedules: some, or all that match. */
 export type Target = { ids: readonly string[] } | { filter: Body<'actOnSchedules'>['filter'] };
 
-/** What stays as it is, by reason. */
+/** The schedules that stay as they are, by reason. */
 const Refused = ({ refused }: { refused: ActOnSchedulesResult['refused'] }) => {
   const counts = new Map<string, number>();
   for (const { reason } of refused) counts.set(reason, (counts.get(reason) ?? 0) + 1);
@@ -38,63 +38,36 @@ export const ActDialog = ({
 }) => {
   const [reason, setReason] = useState('');
   useUnsaved(() => reason.trim() !== '' && !act.busy);
-  const [counted, setCounted] = useState<ActOnSchedulesResult | null>(null);
-  const [recounted, setRecounted] = useState(false);
-  const disabledReason = permissionReason(usePermission('actOnSchedules'));
-  const count = useAction(async () => {
-    const body = { action, ...target, dry_run: true };
-    setCounted((await call('actOnSchedules', {}, { body })).body);
-  });
-  const start = useEffectEvent(() => void count.run());
-  useEffect(() => start(), []);
-  const act = useAction(async () => {
-    const why = reason.trim() === '' ? {} : { reason: reason.trim() };
-    try {
-      const sent = { action, ...target, expected_count: counted!.matched, ...why };
-      const { body } = await perform('actOnSchedules', {}, { body: sent });
-      notify(words.done[action](body.changed));
+  const mayAct = useDisabledReason('actOnSchedules');
+  const { counted, recounted, act } = useCountedAction(
+    async () => (await call('actOnSchedules', {}, { body: { action, ...target, dry_run: true } })).body,
+    async ({ matched }) => {
+      const why = reason.trim() === '' ? {} : { reason: reason.trim() };
+      const body = { action, ...target, expected_count: matched, ...why };
+      const { changed } = (await perform('actOnSchedules', {}, { body })).body;
+      notify(words.done[action](changed));
       onDone();
-    } catch (problem) {
-      if ((problem as { status?: number }).status !== 412) throw problem;
-      // Others match in the meantime: count again, and let the person decide again.
-      setRecounted(true);
-      await count.run();
-    }
-  });
-  const change = counted?.would_change ?? 0;
-  const none = counted !== null && change === 0;
-  const size = counted ? change : 'ids' in target ? target.ids.length : 2;
+    },
+  );
+  const size = counted?.would_change ?? ('ids' in target ? target.ids.length : 2);
   const one = 'ids' in target && target.ids.length === 1;
-  const title = words.ask[action](one ? 1 : Math.max(2, size));
+  const refused = counted && <Refused refused={counted.refused} />;
   return (
     <ActionDialog
       open
       onClose={onClose}
-      title={title}
+      title={words.ask[action](one ? 1 : Math.max(2, size))}
       kind={action === 'delete' ? 'danger' : 'primary'}
-      onConfirm={() => counted && void act.run()}
-      busy={act.busy || count.busy}
-      error={act.error ?? count.error}
-      disabledReason={disabledReason ?? (none ? words.nothingWouldChange : null)}
+      act={act}
+      disabledReason={mayAct ?? (counted && !counted.would_change ? words.nothingWouldChange : null)}
     >
-      {recounted && (
-        <p role="alert" className={css.recounted}>
-          {words.countChanged}
-        </p>
+      {one ? (
+        refused
+      ) : (
+        <CountedChange counted={counted} recounted={recounted} words={words}>
+          {refused}
+        </CountedChange>
       )}
-      {!one && (
-        <div>
-          {counted ? (
-            <p>{none ? words.nothingWouldChange : words.wouldChange(change, counted.matched)}</p>
-          ) : (
-            <>
-              <p>{words.counting}</p>
-              <Skeleton rows={1} height={24} />
-            </>
-          )}
-        </div>
-      )}
-      {counted && <Refused refused={counted.refused} />}
       <p>{words.more[action]}</p>
       <Textarea
         label={common.reason}

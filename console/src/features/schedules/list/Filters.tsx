@@ -3,7 +3,7 @@ import { useOperation } from '../../../api/index.ts';
 import type { ListedSchedule } from '../../../api/types.gen.ts';
 import { useUrlState } from '../../../routing/url-state.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
-import { FilterBar, FilterChoice, FilterText, type Option } from '../../../ui/index.ts';
+import { FilterBar, FilterSelect, FilterText, type Option } from '../../../ui/index.ts';
 import { filterNames, type SchedulesSearch } from '../search.ts';
 import { outcomeOptions } from '../shared/outcomes.ts';
 import { AgentFilter } from './AgentFilter.tsx';
@@ -17,15 +17,11 @@ const sorts = (['next', 'last', 'name'] as const).map((value) => ({ value, label
 /** The zones of the rows, or those that the server finds. */
 const useZoneOptions = (rows: readonly ListedSchedule[], chosen: string | undefined) => {
   const [typed, setTyped] = useState('');
+  const query = { q: typed, limit: 50 };
   const { data } = useOperation(
     'listTimeZones',
     {},
-    {
-      query: { q: typed, limit: 50 },
-      enabled: typed !== '',
-      keepPrevious: true,
-      staleTime: 600_000,
-    },
+    { query, enabled: typed !== '', keepPrevious: true, staleTime: 600_000 },
   );
   const shown = [...new Set([...(chosen ? [chosen] : []), ...rows.map(({ timezone }) => timezone)])].sort();
   const options: Option[] =
@@ -35,7 +31,6 @@ const useZoneOptions = (rows: readonly ListedSchedule[], chosen: string | undefi
   return { options, setTyped };
 };
 
-/** The filters of the list, and its order. */
 export const Filters = ({ rows }: { rows: readonly ListedSchedule[] }) => {
   const { search, set, replace, clear, count } = useUrlState<SchedulesSearch>();
   const { options: zones, setTyped } = useZoneOptions(rows, search.zone);
@@ -45,36 +40,29 @@ export const Filters = ({ rows }: { rows: readonly ListedSchedule[] }) => {
       set={count(filterNames)}
       onClear={() => clear(filterNames)}
       aside={
-        <FilterChoice
+        <FilterSelect
           label={words.order}
-          value={[sort ?? 'next']}
+          value={sort ?? 'next'}
           options={sorts}
-          onChange={([next]) =>
-            set({ sort: next === 'next' ? undefined : (next as SchedulesSearch['sort']) })
-          }
+          onChange={(next) => set({ sort: next === 'next' ? undefined : next })}
         />
       }
     >
       <FilterText value={q ?? ''} placeholder={words.filterText} onChange={(q) => replace({ q })} />
       <AgentFilter value={agent_id} onChange={(agent_id) => set({ agent_id })} />
-      <FilterChoice
-        label={words.state}
-        value={state ? [state] : []}
-        options={states}
-        onChange={([state]) => set({ state: state as SchedulesSearch['state'] })}
-      />
-      <FilterChoice
+      <FilterSelect label={words.state} value={state} options={states} onChange={(state) => set({ state })} />
+      <FilterSelect
         label={words.outcome}
-        value={outcome ? [outcome] : []}
+        value={outcome}
         options={outcomeOptions}
-        onChange={([outcome]) => set({ outcome: outcome as SchedulesSearch['outcome'] })}
+        onChange={(outcome) => set({ outcome })}
       />
-      <FilterChoice
+      <FilterSelect
         label={words.zone}
-        value={zone ? [zone] : []}
+        value={zone}
         options={zones}
         onSearch={setTyped}
-        onChange={([zone]) => set({ zone })}
+        onChange={(zone) => set({ zone })}
       />
     </FilterBar>
   );

@@ -9,14 +9,13 @@ import css from './list.module.css';
 
 type Last = NonNullable<ListedSchedule['last']>;
 
-/** Why it was so: the reason of the outcome, or else of the failure of its Work Item. */
+/** Returns the reason of the outcome, or else of the failure of its Work Item. */
 const reasonOf = ({ status, reason, by, work_item }: Last): string | null => {
   if (work_item?.status === 'ERROR' && work_item.error) return work_item.error.message;
   if (reason) return reason;
   return status === 'manual' && by !== null ? occurrences.runBy(by) : null;
 };
 
-/** What became of the last occurrence and of its Work Item, and why. */
 export const LastRun = ({ schedule: { last, timezone } }: { schedule: ListedSchedule }) => {
   if (!last) return <Muted third>{words.notDueYet}</Muted>;
   const reason = reasonOf(last);

@@ -1,5 +1,4 @@
 import { useEffect, useEffectEvent, useState } from 'react';
-import { usePermission } from '../../../api/index.ts';
 import type { ListedSchedule } from '../../../api/types.gen.ts';
 import { stringifySearch } from '../../../routing/search.ts';
 import { to } from '../../../routing/to.ts';
@@ -16,15 +15,16 @@ import {
   NothingMatches,
   Pager,
   Problem,
-  permissionReason,
   SelectionBar,
   Skeleton,
   Table,
+  useDisabledReason,
   useSelection,
   Words,
 } from '../../../ui/index.ts';
 import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
 import { filterNames, filterOf, type SchedulesSearch } from '../search.ts';
+import { scheduleHref } from '../shared/address.ts';
 import { nameOf } from '../shared/name.ts';
 import { useScheduleActions } from '../shared/use-actions.ts';
 import { ActDialog, type ActionName, type Target } from './ActDialog.tsx';
@@ -41,7 +41,6 @@ const said = {
   resume: () => words.done.resume(1),
 };
 
-/** How many schedules there are, and when the next one fires. */
 const Lead = ({
   total,
   filtered,
@@ -64,7 +63,6 @@ const Lead = ({
   );
 };
 
-/** All schedules: when each runs next, what became of it last and why, and what can be done with one or many. */
 export const ListView = () => {
   const { search, clear, count } = useUrlState<SchedulesSearch>();
   const { list, rows } = useListing(search);
@@ -72,11 +70,11 @@ export const ListView = () => {
   const { run, resume } = useScheduleActions(said);
   const [asking, setAsking] = useState<{ action: ActionName; target: Target } | null>(null);
   const pager = useCursor(list.data?.next);
-  const mayRun = permissionReason(usePermission('runSchedule'));
-  const mayAct = permissionReason(usePermission('actOnSchedules'));
-  const mayResume = permissionReason(usePermission('resumeSchedule'));
-  const mayEdit = permissionReason(usePermission('replaceSchedule'));
-  const mayCreate = permissionReason(usePermission('createSchedule'));
+  const mayRun = useDisabledReason('runSchedule');
+  const mayAct = useDisabledReason('actOnSchedules');
+  const mayResume = useDisabledReason('resumeSchedule');
+  const mayEdit = useDisabledReason('replaceSchedule');
+  const mayCreate = useDisabledReason('createSchedule');
   const address = stringifySearch(search);
   const unselect = useEffectEvent(selection.clear);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another address is another list.
@@ -140,9 +138,7 @@ export const ListView = () => {
                 columns={columns}
                 rows={rows}
                 rowKey={({ id }) => id}
-                href={({ id, agent }) =>
-                  to('/agents/$agentId/schedules/$scheduleId', { agentId: agent.id, scheduleId: id })
-                }
+                href={({ id, agent }) => scheduleHref(agent.id, id)}
                 name={nameOf}
                 actions={entriesOf}
                 selection={selection}

@@ -10,7 +10,6 @@ const Reason = ({ text }: { text: string }) => (
   </span>
 );
 
-/** By whom it is paused, since when, and why. */
 const Paused = ({ paused: { at, by, reason } }: { paused: NonNullable<ListedSchedule['paused']> }) => (
   <>
     <Muted>{words.paused}</Muted>
@@ -26,7 +25,10 @@ const Paused = ({ paused: { at, by, reason } }: { paused: NonNullable<ListedSche
   </>
 );
 
-/** The next time: how far it is, in the zone of the schedule, and in that of the viewer where it is another one. */
+/**
+ * The next time: its distance, and the time in the zone of the schedule and in that of the viewer where it is another
+ * one.
+ */
 const Next = ({ at, zone }: { at: string; zone: string }) => {
   const own = useZone(zone);
   const isDue = useClock((now) => now >= Date.parse(at));
@@ -54,7 +56,7 @@ const Next = ({ at, zone }: { at: string; zone: string }) => {
   );
 };
 
-/** When it runs next, or why it does not. */
+/** The next run, or the reason why there is none. */
 export const NextRun = ({ schedule }: { schedule: ListedSchedule }) => {
   const { paused, blocked_reason, overdue, next_run_at, timezone, upcoming } = schedule;
   if (paused) return <Paused paused={paused} />;

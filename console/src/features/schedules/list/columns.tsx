@@ -7,7 +7,6 @@ import { LastRun } from './LastRun.tsx';
 import css from './list.module.css';
 import { NextRun } from './NextRun.tsx';
 
-/** The columns of the list. */
 export const columns: readonly Column<ListedSchedule>[] = [
   {
     key: 'name',

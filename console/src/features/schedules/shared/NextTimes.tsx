@@ -3,7 +3,6 @@ import { Time, useZone, zoneLabel } from '../../../time/index.ts';
 import { cx } from '../../../ui/index.ts';
 import css from './NextTimes.module.css';
 
-/** A time at which a schedule is due, as the API returns it. */
 export interface NextTime {
   at: string;
   dst: 'gap' | 'overlap' | null;
@@ -17,7 +16,7 @@ export const NextTimes = ({
 }: {
   times: readonly NextTime[];
   zone: string;
-  /** Whether each says how far it is; else only the first one does, below. */
+  /** Adds the distance to each time; else only the first one has it, below. */
   distances?: boolean;
 }) => {
   const own = useZone();

@@ -3,18 +3,15 @@ import { Time } from '../../../time/index.ts';
 import { Muted } from '../../../ui/index.ts';
 import type { OccurrenceStatus } from './outcomes.ts';
 
-/** What a sentence about an occurrence needs. */
 export interface ToldOccurrence {
   scheduled_for: string;
   status: OccurrenceStatus;
   lateness_ms?: number | null;
-  /** Why it was late, caught up or skipped, as the API says it. */
   reason?: string | null;
-  /** Who ran it by hand. */
   by?: string | null;
 }
 
-/** What happened, as a text: the reason of the API, or the plain fact. Null for what is still due. */
+/** Describes an occurrence: the reason of the API, or the plain fact. Null if it is still due. */
 const occurrenceWords = ({ status, lateness_ms, reason, by }: ToldOccurrence): string | null => {
   if (status === 'due') return null;
   if (reason) return reason;
@@ -32,7 +29,7 @@ const occurrenceWords = ({ status, lateness_ms, reason, by }: ToldOccurrence): s
   }
 };
 
-/** What happened to an occurrence: quiet if nothing is worth a look, in full ink if there is a reason. */
+/** The description of an occurrence: muted if nothing is worth a look, in full ink if there is a reason. */
 export const OccurrenceSentence = ({ occurrence }: { occurrence: ToldOccurrence }) => {
   const text = occurrenceWords(occurrence);
   if (text === null) {

@@ -3,7 +3,6 @@ import { occurrences as words } from '../../../text/en/occurrences.ts';
 import { Link, shortId } from '../../../ui/index.ts';
 import css from './shared.module.css';
 
-/** What the API embeds of the Work Item of an occurrence. */
 export interface EmbeddedWorkItem {
   id: string;
   status: keyof typeof words.workItem;
@@ -12,7 +11,7 @@ export interface EmbeddedWorkItem {
   error?: { code: string; message: string } | null;
 }
 
-/** What became of a Work Item, in words: "completed in 4 min 12 s", "failed after 3 attempts". */
+/** Describes a Work Item's outcome: "completed in 4 min 12 s", "failed after 3 attempts". */
 export const workItemWords = ({ status, duration_ms, attempts = 1 }: EmbeddedWorkItem): string => {
   if (status === 'COMPLETED' && duration_ms !== null) return words.completedIn(duration_ms);
   if (status === 'ERROR' && attempts > 1) return words.failedAfter(attempts);

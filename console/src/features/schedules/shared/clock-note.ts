@@ -11,7 +11,7 @@ const minutesOf = (offset: string): number => {
 const clockAt = (at: string, offset: string): string =>
   clockTime(new Date(Date.parse(at) + minutesOf(offset) * 60_000), 'UTC');
 
-/** When the clock of the zone changes next, and what that does to the runs. Null if no change is planned. */
+/** Describes the next change of the zone's clock and its effect on the runs. Null if no change is planned. */
 export const clockNote = ({ zone, skipped_local_times }: SchedulePreview): string | null => {
   const { next_transition: next, offset } = zone;
   if (!next) return null;

@@ -2,19 +2,8 @@ import type { AccountedOccurrence, Occurrence } from '../../../api/types.gen.ts'
 import { occurrences as words } from '../../../text/en/occurrences.ts';
 import { type Outcome, wordOf } from '../../../ui/index.ts';
 
-/** What the API says became of an occurrence: on time and late are both `fired` in the ledger. */
+/** The outcome of an occurrence in the API: on time and late are both `fired` in the ledger. */
 export type OccurrenceStatus = AccountedOccurrence['status'] | 'manual';
-
-/** In the order of a legend. */
-export const occurrenceStatuses = [
-  'on_time',
-  'late',
-  'caught_up',
-  'skipped',
-  'missing',
-  'due',
-  'manual',
-] as const satisfies readonly OccurrenceStatus[];
 
 const kinds: Record<OccurrenceStatus, Outcome> = {
   on_time: 'on-time',
@@ -26,10 +15,11 @@ const kinds: Record<OccurrenceStatus, Outcome> = {
   manual: 'manual',
 };
 
-/** What the mark of an occurrence depends on. */
+/** The marks in the order of a legend. */
+export const legendKinds = Object.values(kinds);
+
 export interface Marked {
   status: OccurrenceStatus;
-  /** Why it was skipped. */
   cause?: Occurrence['cause'];
 }
 

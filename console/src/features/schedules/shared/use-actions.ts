@@ -3,18 +3,16 @@ import { to } from '../../../routing/to.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
 import { notify } from '../../../ui/index.ts';
 
-/** The schedule that something is done to. */
 interface Scheduled {
   id: string;
   agent: { id: string };
 }
 
-/** The parameters of its operations. */
 export const paramsOf = ({ id, agent }: Scheduled) => ({ agent_id: agent.id, schedule_id: id });
 
 /**
- * What is done to a schedule at once, without a question: `run` makes a Work Item, `resume` goes on with the next
- * occurrence. `said` is what is said then.
+ * Actions without a question: `run` makes a Work Item, `resume` goes on with the next occurrence. `said` has the
+ * notices.
  */
 export const useScheduleActions = <S extends Scheduled>(
   said: Record<'run' | 'resume', (schedule: S) => string>,

@@ -1,7 +1,7 @@
 import { useUrlState } from '../../../routing/url-state.ts';
 import { common } from '../../../text/en/common.ts';
 import { scheduleTimeline as words } from '../../../text/en/schedule-timeline.ts';
-import { Bar, Button, CopyButton, FilterBar, FilterChoice, Segmented } from '../../../ui/index.ts';
+import { Bar, Button, CopyButton, FilterBar, FilterSelect, Segmented } from '../../../ui/index.ts';
 import { AgentFilter } from '../list/AgentFilter.tsx';
 import type { SchedulesSearch } from '../search.ts';
 import { paramsOf, type Span, type SpanName, spanNameOf, spanNames, spans } from './span.ts';
@@ -14,15 +14,8 @@ export const timelineFilters = [
 
 const options = spanNames.map((value) => ({ value, label: words.spans[value] }));
 
-/** What is shown: of which agent, how much time, and where it begins. */
-export const TimelineBar = ({
-  span,
-  scheduleName,
-}: {
-  span: Span;
-  /** The name of the one schedule that is shown. */
-  scheduleName: string | undefined;
-}) => {
+/** The controls of the timeline: agent, length and beginning. */
+export const TimelineBar = ({ span, scheduleName }: { span: Span; scheduleName: string | undefined }) => {
   const { search, set, href, clear, count } = useUrlState<SchedulesSearch>();
   const { from, to, follows } = span;
   const { agent_id, schedule_id } = search;
@@ -48,11 +41,11 @@ export const TimelineBar = ({
     >
       <AgentFilter value={agent_id} onChange={(agent_id) => set({ agent_id })} />
       {schedule_id && (
-        <FilterChoice
+        <FilterSelect
           label={words.schedule}
-          value={[schedule_id]}
+          value={schedule_id}
           options={[{ value: schedule_id, label: scheduleName ?? schedule_id.slice(0, 8) }]}
-          onChange={([schedule_id]) => set({ schedule_id })}
+          onChange={(schedule_id) => set({ schedule_id })}
         />
       )}
       <span className={css.zoom}>

@@ -1,6 +1,5 @@
 import { listPolling, useOperation } from '../../../api/index.ts';
 import type { Timeline } from '../../../api/types.gen.ts';
-import { to } from '../../../routing/to.ts';
 import { useCursor, useUrlState } from '../../../routing/url-state.ts';
 import { scheduleTimeline as words } from '../../../text/en/schedule-timeline.ts';
 import { schedules } from '../../../text/en/schedules.ts';
@@ -20,22 +19,21 @@ import {
 } from '../../../ui/index.ts';
 import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
 import type { SchedulesSearch } from '../search.ts';
-import { kindOf, occurrenceStatuses } from '../shared/outcomes.ts';
+import { scheduleHref } from '../shared/address.ts';
+import { legendKinds } from '../shared/outcomes.ts';
 import { toBandRow } from './rows.ts';
 import { bucketCount, paramsOf, type Span, useSpan } from './span.ts';
 import { TimelineBar, timelineFilters } from './TimelineBar.tsx';
 import css from './timeline.module.css';
 
-const legend = occurrenceStatuses.map((status) => kindOf({ status }));
 const mostChanges = 8;
 
-/** One zone for all times: the viewer's, or that of the schedules if the viewer wants theirs and they have one. */
+/** The zone of all times: the viewer's, or that of the schedules if the viewer wants theirs and they have one. */
 const useTimelineZone = (rows: Timeline['data'] | undefined): string => {
   const zones = new Set(rows?.map(({ zone }) => zone));
   return useZone(zones.size === 1 ? [...zones][0] : null);
 };
 
-/** What happened to the definitions in that time. */
 const Changes = ({ timeline, zone }: { timeline: Timeline; zone: string }) => {
   const rows = new Map(timeline.data.map((row) => [row.id, row]));
   const { changes } = timeline;
@@ -53,16 +51,7 @@ const Changes = ({ timeline, zone }: { timeline: Timeline; zone: string }) => {
                 <li key={`${at} ${schedule_id}`}>
                   <Time at={at} form="date" zone={zone} fixedZone />
                   <span>
-                    {row && (
-                      <Link
-                        href={to('/agents/$agentId/schedules/$scheduleId', {
-                          agentId: row.agent.id,
-                          scheduleId: row.id,
-                        })}
-                      >
-                        {row.name}
-                      </Link>
-                    )}{' '}
+                    {row && <Link href={scheduleHref(row.agent.id, row.id)}>{row.name}</Link>}{' '}
                     <Muted>{text}</Muted>
                   </span>
                 </li>
@@ -77,7 +66,7 @@ const Changes = ({ timeline, zone }: { timeline: Timeline; zone: string }) => {
 
 const Drawing = ({ timeline, span, zone }: { timeline: Timeline; span: Span; zone: string }) => {
   const clock = useClock((at) => Math.floor(at / 10_000) * 10_000);
-  // What the answer counted has happened, also when the clock of this page is behind.
+  // Counted occurrences have happened, also when the clock of this page is behind.
   const now = Math.max(clock, Date.parse(timeline.now));
   const from = Date.parse(timeline.from);
   const until = Date.parse(timeline.to);
@@ -93,7 +82,7 @@ const Drawing = ({ timeline, span, zone }: { timeline: Timeline; span: Span; zon
           to={<Time at={new Date(span.to)} form="date" zone={zone} fixedZone />}
         />
       }
-      aside={<Legend kinds={legend} />}
+      aside={<Legend kinds={legendKinds} />}
     >
       <Box padded>
         <Band
@@ -120,28 +109,24 @@ const Drawing = ({ timeline, span, zone }: { timeline: Timeline; span: Span; zon
   );
 };
 
-/** All schedules over time: what became of each occurrence, and what is to come. */
 export const TimelineView = () => {
   const { search, clear, count } = useUrlState<SchedulesSearch>();
   const span = useSpan(search);
   const { agent_id, schedule_id, next } = search;
   const own = useZone();
+  const query = {
+    ...paramsOf(span.from, span.to),
+    buckets: bucketCount,
+    agent_id,
+    schedule_id,
+    zone: own,
+    limit: 50,
+    next,
+  };
   const got = useOperation(
     'getScheduleTimeline',
     {},
-    {
-      query: {
-        ...paramsOf(span.from, span.to),
-        buckets: bucketCount,
-        agent_id,
-        schedule_id,
-        zone: own,
-        limit: 50,
-        next,
-      },
-      every: listPolling(false),
-      keepPrevious: true,
-    },
+    { query, every: listPolling(false), keepPrevious: true },
   );
   const zone = useTimelineZone(got.data?.data);
   const pager = useCursor(got.data?.next);

@@ -3,7 +3,6 @@ import type { SchedulesSearch } from '../search.ts';
 
 const hour = 3_600_000;
 
-/** How much time is shown. */
 export const spans = {
   '1h': hour,
   '6h': 6 * hour,
@@ -15,11 +14,9 @@ export const spans = {
 export type SpanName = keyof typeof spans;
 export const spanNames = Object.keys(spans) as SpanName[];
 
-/** Into how many parts the time is divided. */
 export const bucketCount = 120;
 const most = 31 * 24 * hour;
 
-/** What is shown, in milliseconds. */
 export interface Span {
   from: number;
   to: number;
@@ -56,7 +53,6 @@ export const useSpan = (search: SchedulesSearch): Span => {
 export const spanNameOf = ({ from, to }: Span): SpanName | undefined =>
   spanNames.find((name) => spans[name] === to - from);
 
-/** The parameters of the address for a span. */
 export const paramsOf = (from: number, to: number) => ({
   from: new Date(from).toISOString(),
   to: new Date(to).toISOString(),

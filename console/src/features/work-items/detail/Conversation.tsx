@@ -14,7 +14,6 @@ import type { WorkItemDetail } from '../types.ts';
 import css from './detail.module.css';
 import { toShown } from './messages.ts';
 
-/** Which conversation is shown, if a restart began another one. */
 const Choice = ({ item, shown }: { item: WorkItemDetail; shown: string }) => {
   const { set } = useUrlState<ReturnType<typeof workItemSearch>>();
   const last = item.conversations.at(-1)!.id;
@@ -31,7 +30,7 @@ const Choice = ({ item, shown }: { item: WorkItemDetail; shown: string }) => {
   );
 };
 
-/** What was said, the last page of it, and more if someone asks. */
+/** The messages: the last page, and more if someone asks. */
 export const Conversation = ({ item, deciding }: { item: WorkItemDetail; deciding: Deciding | null }) => {
   const { search } = useUrlState<ReturnType<typeof workItemSearch>>();
   const { messages, hasMore, load } = useMessagePages(

@@ -1,19 +1,16 @@
 import { useState } from 'react';
-import { ApiProblem, perform, useAction, useOperation, usePermission } from '../../../api/index.ts';
+import { ApiProblem, perform, useAction, useOperation } from '../../../api/index.ts';
 import type { PublicWorkItem } from '../../../api/types.gen.ts';
-import { readObject } from '../../../messages/index.ts';
+import { jsonText, readObject } from '../../../resource/index.ts';
 import { newWorkItem } from '../../../text/en/new-work-item.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
 import { fieldOfTime, timeOfField } from '../../../time/index.ts';
-import { ActionDialog, Button, notify, permissionReason, Textarea, TextField } from '../../../ui/index.ts';
-
-const shownPayload = (payload: PublicWorkItem['payload']): string =>
-  Object.keys(payload).length === 0 ? '' : JSON.stringify(payload, null, 2);
+import { ActionDialog, Button, notify, Textarea, TextField, useDisabledReason } from '../../../ui/index.ts';
 
 /** The payload as it was typed. Throws what is wrong with it like a refusal of the API. */
 const typedPayload = (text: string): Record<string, unknown> => {
   const payload = text.trim() === '' ? {} : readObject(text);
-  if (payload !== null) return payload as Record<string, unknown>;
+  if (payload !== null) return payload;
   throw new ApiProblem(422, { message: newWorkItem.notObject });
 };
 
@@ -28,7 +25,7 @@ const Fields = ({
 }) => {
   const [name, setName] = useState(item.work_item_name ?? '');
   const [message, setMessage] = useState(item.message);
-  const [payload, setPayload] = useState(() => shownPayload(item.payload));
+  const [payload, setPayload] = useState(() => jsonText(item.payload));
   const [start, setStart] = useState(fieldOfTime(item.start_at));
   const save = useAction(async () => {
     const sameStart = start === fieldOfTime(item.start_at);
@@ -50,15 +47,7 @@ const Fields = ({
     onClose();
   });
   return (
-    <ActionDialog
-      open
-      wide
-      onClose={onClose}
-      title={words.editDraft}
-      onConfirm={() => void save.run()}
-      busy={save.busy}
-      error={save.error}
-    >
+    <ActionDialog open wide onClose={onClose} title={words.editDraft} act={save}>
       <TextField label={words.draftName} value={name} onChange={setName} />
       <Textarea
         label={words.message}
@@ -93,15 +82,11 @@ const Loading = ({ id, onClose }: { id: string; onClose: () => void }) => {
   return data ? <Fields key={etag} item={data} etag={etag} onClose={onClose} /> : null;
 };
 
-/** The button that changes a draft. */
 export const EditDraft = ({ id }: { id: string }) => {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <Button
-        disabledReason={permissionReason(usePermission('updateWorkItem'))}
-        onClick={() => setOpen(true)}
-      >
+      <Button disabledReason={useDisabledReason('updateWorkItem')} onClick={() => setOpen(true)}>
         {words.editDraft}
       </Button>
       {open && <Loading id={id} onClose={() => setOpen(false)} />}

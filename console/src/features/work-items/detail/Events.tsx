@@ -23,7 +23,7 @@ const wordOf = ({ action, to }: WorkItemEvent): string =>
     ? words.lastAttemptFailed
     : ((words.actions as Record<string, string>)[action] ?? action);
 
-/** What is known of an event, without its statuses. */
+/** Returns the details of an event, without its statuses. */
 const detailsOf = ({ details, to }: WorkItemEvent): string => {
   const { error, outcome, decisions, owner, ...more } = details as {
     error?: { code?: string; message?: string };
@@ -103,7 +103,7 @@ const List = ({ id, first }: { id: string; first: WorkItemEventPage }) => {
   );
 };
 
-/** All that happened to it, the last first. Each event has an address. */
+/** The events, the last first. Each has an address. */
 export const Events = ({ id, every }: { id: string; every: number | undefined }) => {
   const got = useOperation('listWorkItemEvents', { work_item_id: id }, { query: { limit: 50 }, every });
   return (

@@ -4,7 +4,7 @@ import { Time } from '../../../time/index.ts';
 import { Box, CopyValue, Facts, Link, TwoLines } from '../../../ui/index.ts';
 import type { WorkItemDetail } from '../types.ts';
 
-/** How long all its attempts executed, in milliseconds; those that run count until now. */
+/** The time that all its attempts executed, in milliseconds; those that run count until now. */
 const executedMs = ({ attempts }: Pick<WorkItemDetail, 'attempts'>, now = Date.now()): number =>
   attempts.reduce(
     (sum, { started_at, ended_at }) =>
@@ -12,7 +12,6 @@ const executedMs = ({ attempts }: Pick<WorkItemDetail, 'attempts'>, now = Date.n
     0,
   );
 
-/** The facts next to the content. */
 export const WorkItemFacts = ({ item }: { item: WorkItemDetail }) => {
   const { status, agent, model, usage, attempts, created_at, start_at, finished_at, id, error } = item;
   const trace = attempts.findLast(({ trace_id }) => trace_id)?.trace_id ?? null;

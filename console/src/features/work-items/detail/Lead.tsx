@@ -25,7 +25,7 @@ const scheduleOf = ({ schedule, agent }: Item): ReactNode => {
   );
 };
 
-/** Where it came from and which attempt it is: the last sentence. */
+/** The last sentence: the source, and the number of the attempt. */
 const Origin = ({ item }: { item: Item }) => {
   const { source, schedule, scheduled_for, lateness_ms, created_by_name, attempt_count, max_attempts } = item;
   const attempt = words.attemptOf(attempt_count, max_attempts);
@@ -46,7 +46,7 @@ const Origin = ({ item }: { item: Item }) => {
   return <Words text={source === 'person' ? words.fromPerson : words.fromApi} by={by} attempt={attempt} />;
 };
 
-/** What a person is asked, and which tools need approval if that does not say it. */
+/** The question to a person, and the tools that need approval if it does not name them. */
 const Asked = ({ item }: { item: Item }) => {
   const said = item.review_reason ?? item.waiting?.question ?? null;
   const asked = toolOfReason(said) === null ? said : null;
@@ -92,7 +92,7 @@ const Pending = ({ item }: { item: Item }) => {
   );
 };
 
-/** How it is, first of all. */
+/** The state in a sentence. */
 const State = ({ item }: { item: Item }) => {
   const { status, waiting, finished_at, duration_ms, started_at, cancel_requested_at, error } = item;
   const at = finished_at && <Time at={finished_at} form="relative" />;
@@ -157,7 +157,6 @@ const State = ({ item }: { item: Item }) => {
   }
 };
 
-/** The header of a Work Item: how it is and why, and where it came from. */
 export const Lead = ({ item }: { item: Item }) => (
   <p>
     <State item={item} />

@@ -15,7 +15,7 @@ const Steps = ({ item, steps }: { item: WorkItemDetail; steps: readonly Step[] }
   );
 };
 
-/** What people should know of steps, once each. */
+/** Notes of the steps, once each. */
 const Notes = ({ steps }: { steps: readonly Step[] }) => {
   const notes = [...new Set(steps.flatMap(({ notes }) => notes))];
   return notes.map((note) => <p key={note}>{note}</p>);

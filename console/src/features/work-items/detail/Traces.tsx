@@ -71,7 +71,6 @@ const columns: readonly Column<Row>[] = [
   },
 ];
 
-/** The attempts with their traces, and where each can be seen. */
 export const Traces = ({ item }: { item: WorkItemDetail }) => {
   const rows = item.attempts.map(
     (attempt, index): Row => ({

@@ -77,7 +77,6 @@ const Value = ({ item, part, none }: { item: WorkItemDetail; part: 'payload' | '
   );
 };
 
-/** What it was given and what came of it. */
 export const Values = ({ item }: { item: WorkItemDetail }) => (
   <>
     {item.error && (

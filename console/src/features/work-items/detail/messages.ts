@@ -10,7 +10,7 @@ type Naming = Pick<
 
 const notes = { schedule: words.bySchedule, api: words.byApi, person: words.byPerson };
 
-/** Who wrote a message. The first one of a person is what the Work Item was created with. */
+/** Returns the author. The first message of a person is what the Work Item was created with. */
 const authorOf = (
   { agent, schedule, source, created_by_name, scheduled_for }: Naming,
   { role }: StoredMessage,

@@ -8,23 +8,14 @@ import {
   useOperation,
   useUnsaved,
 } from '../../../api/index.ts';
+import { CountedChange, useCountedAction } from '../../../resource/index.ts';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
 import { workItems } from '../../../text/en/work-items.ts';
-import {
-  ActionDialog,
-  Bar,
-  Button,
-  Dialog,
-  Muted,
-  notify,
-  Problem,
-  Skeleton,
-  Textarea,
-} from '../../../ui/index.ts';
+import { ActionDialog, Bar, Button, Dialog, Muted, notify, Problem, Textarea } from '../../../ui/index.ts';
+import { explanationOf } from '../actions.tsx';
 import type { ActionName, BulkAction } from '../types.ts';
 import css from './list.module.css';
 
-/** On which Work Items: some, or all that match. */
 export type Target = { ids: readonly string[] } | { filter: Body<'startBulkAction'>['filter'] };
 
 export interface BulkProps {
@@ -34,7 +25,6 @@ export interface BulkProps {
   onDone: () => void;
 }
 
-/** What stays as it is, and why. */
 const Refused = ({ refused }: { refused: BulkAction['refused'] }) => (
   <ul className={css.refused}>
     {refused.map(({ status, count }) => (
@@ -47,7 +37,7 @@ const Refused = ({ refused }: { refused: BulkAction['refused'] }) => (
   </ul>
 );
 
-/** An action that goes on after its request: how far it is. */
+/** The progress of an action that goes on after its request. */
 const Progress = ({ id, onDone, ...props }: { id: string } & BulkProps) => {
   const params = { bulk_id: id };
   const [every, setEvery] = useState<number | undefined>(500);
@@ -90,78 +80,35 @@ const Progress = ({ id, onDone, ...props }: { id: string } & BulkProps) => {
   );
 };
 
-/** What would change, exactly, before it is changed. */
 const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: (id: string) => void }) => {
   const [message, setMessage] = useState('');
   useUnsaved(() => message.trim() !== '' && !act.busy);
-  const [dryRun, setDryRun] = useState<BulkAction | null>(null);
-  const [recounted, setRecounted] = useState(false);
-  const count = useAction(async () => {
-    const body = { action, ...target, dry_run: true };
-    setDryRun((await call('startBulkAction', {}, { body })).body);
-  });
-  const start = useEffectEvent(() => void count.run());
-  useEffect(() => start(), []);
-  const act = useAction(async () => {
-    const more = action === 'continue' && message.trim() !== '' ? { message: message.trim() } : {};
-    const body = { action, ...target, expected_count: dryRun!.matched, ...more };
-    try {
-      const reply = await perform('startBulkAction', {}, { body });
-      const { bulk_id, finished_at, done } = reply.body;
+  const { counted, recounted, act } = useCountedAction(
+    async () => (await call('startBulkAction', {}, { body: { action, ...target, dry_run: true } })).body,
+    async ({ matched }) => {
+      const more = action === 'continue' && message.trim() !== '' ? { message: message.trim() } : {};
+      const body = { action, ...target, expected_count: matched, ...more };
+      const { bulk_id, finished_at, done } = (await perform('startBulkAction', {}, { body })).body;
       if (finished_at === null) return onBulk(bulk_id!);
       notify(words.bulkDone(done));
       onDone();
-    } catch (problem) {
-      // Someone else was faster: count again, and let the person decide again.
-      if ((problem as { status?: number }).status === 412) {
-        setRecounted(true);
-        await count.run();
-      }
-      throw problem;
-    }
-  });
-  const change = dryRun?.would_change ?? 0;
-  const none = dryRun !== null && change === 0;
+    },
+  );
   return (
     <ActionDialog
       open
       onClose={onClose}
       title={workItems[action]}
-      action={dryRun ? words.bulk[action](change) : workItems[action]}
+      action={counted ? words.bulk[action](counted.would_change ?? 0) : workItems[action]}
       kind={action === 'cancel' ? 'danger' : 'primary'}
-      onConfirm={() => void act.run()}
-      busy={act.busy || count.busy}
-      error={recounted ? null : (act.error ?? count.error)}
-      disabledReason={none ? words.nothingWouldChange : null}
+      act={act}
+      disabledReason={counted && !counted.would_change ? words.nothingWouldChange : null}
     >
-      {recounted && (
-        <p role="alert" className={css.recounted}>
-          {words.countChanged}
-        </p>
-      )}
-      {dryRun ? (
-        <div>
-          <p>{none ? words.nothingWouldChange : words.wouldChange(change, dryRun.matched)}</p>
-          <Refused refused={dryRun.refused} />
-        </div>
-      ) : (
-        <>
-          <p>{words.counting}</p>
-          <Skeleton rows={1} height={24} />
-        </>
-      )}
+      <CountedChange counted={counted} recounted={recounted} words={words}>
+        {counted && <Refused refused={counted.refused} />}
+      </CountedChange>
       <p>
-        <Muted small>
-          {action === 'restart'
-            ? workItems.restartMore
-            : action === 'cancel'
-              ? workItems.cancelMore
-              : action === 'complete'
-                ? workItems.completeMore
-                : action === 'continue'
-                  ? workItems.continueMore
-                  : ''}
-        </Muted>
+        <Muted small>{explanationOf(action)}</Muted>
       </p>
       {action === 'continue' && (
         <Textarea
@@ -176,7 +123,7 @@ const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: 
   );
 };
 
-/** Does the same to many Work Items: first it says what would change, then how far it is. */
+/** The dialog of an action on many Work Items: the exact change, then the progress. */
 export const BulkDialog = (props: BulkProps) => {
   const [bulk, setBulk] = useState<string | null>(null);
   return bulk === null ? <Ask {...props} onBulk={setBulk} /> : <Progress {...props} id={bulk} />;
@@ -184,7 +131,6 @@ export const BulkDialog = (props: BulkProps) => {
 
 const actions: readonly ActionName[] = ['continue', 'restart', 'complete', 'cancel'];
 
-/** The buttons for what is selected. */
 export const BulkButtons = ({
   reasonOf,
   onChoose,

@@ -2,7 +2,7 @@ import { useAgentOptions } from '../../../resource/index.ts';
 import { useUrlState } from '../../../routing/url-state.ts';
 import { ui } from '../../../text/en/ui.ts';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
-import { Button, FilterBar, FilterChoice, FilterText } from '../../../ui/index.ts';
+import { Button, FilterBar, FilterChoice, FilterSelect, FilterText } from '../../../ui/index.ts';
 import type { ListedWorkItem } from '../types.ts';
 import { filterNames, type Search } from './filters.ts';
 import { RangeFilter } from './RangeFilter.tsx';
@@ -41,7 +41,6 @@ const namesOf = (rows: readonly ListedWorkItem[]) => ({
   ),
 });
 
-/** The filters of the list, its order, and whether it is live. */
 export const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
   const { search, set, replace, clear, count } = useUrlState<Search>();
   const names = namesOf(rows);
@@ -55,10 +54,10 @@ export const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
       onClear={() => clear(filterNames)}
       aside={
         <>
-          <FilterChoice
+          <FilterSelect
             label={words.order}
-            value={[search.sort ?? 'created']}
-            onChange={([sort]) => set({ sort: sort === 'created' ? undefined : (sort as Search['sort']) })}
+            value={search.sort ?? 'created'}
+            onChange={(sort) => set({ sort: sort === 'created' ? undefined : sort })}
             options={sorts.map((value) => ({ value, label: words.orders[value] }))}
           />
           <Button
@@ -80,32 +79,29 @@ export const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
         multiple
         onChange={(agent_id) => set({ agent_id: agent_id.length === 0 ? undefined : agent_id })}
       />
-      <FilterChoice
+      <FilterSelect
         label={words.source}
-        value={search.source ? [search.source] : []}
+        value={search.source}
         options={sources.map((value) => ({ value, label: words.sources[value] }))}
-        onChange={([source]) => set({ source: source as Search['source'] })}
+        onChange={(source) => set({ source })}
       />
-      <FilterChoice
+      <FilterSelect
         label={words.errorCode}
-        value={code ? [code] : []}
-        options={[...new Set([...(code ? [code] : []), ...errorCodes])].map((value) => ({
-          value,
-          label: value,
-        }))}
-        onChange={([error_code]) => set({ error_code })}
+        value={code}
+        options={[...new Set([code ?? [], errorCodes].flat())].map((value) => ({ value, label: value }))}
+        onChange={(error_code) => set({ error_code })}
       />
       {search.schedule_id && (
-        <FilterChoice
+        <FilterSelect
           label={words.schedule}
-          value={[search.schedule_id]}
+          value={search.schedule_id}
           options={[
             {
               value: search.schedule_id,
               label: names.schedules.get(search.schedule_id) ?? search.schedule_id.slice(0, 8),
             },
           ]}
-          onChange={([schedule_id]) => set({ schedule_id })}
+          onChange={(schedule_id) => set({ schedule_id })}
         />
       )}
       <RangeFilter

@@ -46,7 +46,7 @@ const Between = ({
   );
 };
 
-/** Between which times. It is in the address as times, so that a link shows the same tomorrow. */
+/** The filter of a span of time. It is in the address as times, so that a link shows the same tomorrow. */
 export const RangeFilter = ({
   label,
   range,

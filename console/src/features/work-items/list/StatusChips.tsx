@@ -1,14 +1,14 @@
 import { useRef } from 'react';
+import { statusKinds } from '../../../resource/index.ts';
 import { useUrlState } from '../../../routing/url-state.ts';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
 import { workItems } from '../../../text/en/work-items.ts';
 import { cx, Link, Mark, useChosenInView } from '../../../ui/index.ts';
-import { kindOf } from '../StatusTag.tsx';
 import { type ListedWorkItemPage, type Status, statuses } from '../types.ts';
 import { countCap, type Search, totalOf } from './filters.ts';
 import css from './list.module.css';
 
-/** How many there are in each status; each is a link to them. Those with none are quieter. */
+/** The number of each status, as links. Those with none are quieter. */
 export const StatusChips = ({ counts }: { counts: ListedWorkItemPage['counts'] }) => {
   const { search, href } = useUrlState<Search>();
   const chosen = (search.status ?? []) as Status[];
@@ -26,7 +26,7 @@ export const StatusChips = ({ counts }: { counts: ListedWorkItemPage['counts'] }
         aria-current={on || undefined}
         className={cx(css.chip, on && css.on, count === 0 && css.zero)}
       >
-        {status !== null && <Mark kind={kindOf[status]} />}
+        {status !== null && <Mark kind={statusKinds[status]} />}
         {label}
         <span className={css.count}>
           {count === null ? '' : words.count(count, capped ? count : Number.POSITIVE_INFINITY)}

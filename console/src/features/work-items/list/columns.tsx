@@ -1,15 +1,16 @@
+import { StatusTag, workItemName } from '../../../resource/index.ts';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
 import { workItems } from '../../../text/en/work-items.ts';
 import { duration, number } from '../../../text/index.ts';
 import { Duration, Time } from '../../../time/index.ts';
 import { type Column, Muted, TwoLines, Words } from '../../../ui/index.ts';
-import { nameOf, questionOf, StatusTag } from '../StatusTag.tsx';
+import { questionOf } from '../question.ts';
 import type { ListedWorkItem } from '../types.ts';
 import css from './list.module.css';
 
 type Row = ListedWorkItem;
 
-/** Why it is as it is: the error, what it waits for. */
+/** The error, or the reason of the wait. */
 const Reason = ({ row }: { row: Row }) => {
   const { error, waiting, status, cancel_requested_at } = row;
   if (status === 'ERROR' && error) {
@@ -47,7 +48,7 @@ const Source = ({ row }: { row: Row }) => {
   );
 };
 
-/** The time that matters: since when it waits or executes, or when it ended. */
+/** Returns the time that matters: the beginning of the wait or the execution, or the end. */
 const whenOf = ({ finished_at, waiting, status, started_at, updated_at, created_at }: Row): string =>
   finished_at ?? waiting?.since ?? (status === 'EXECUTING' ? started_at : null) ?? updated_at ?? created_at;
 
@@ -61,12 +62,11 @@ const Took = ({ row }: { row: Row }) => {
   );
 };
 
-/** The columns of the list. */
 export const columns: readonly Column<Row>[] = [
   {
     key: 'name',
     title: words.columns.name,
-    cell: (row) => <TwoLines below={row.agent.name ?? words.noAgent}>{nameOf(row)}</TwoLines>,
+    cell: (row) => <TwoLines below={row.agent.name ?? words.noAgent}>{workItemName(row)}</TwoLines>,
     width: '26%',
   },
   {

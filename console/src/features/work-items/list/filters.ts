@@ -4,7 +4,6 @@ import { type ListedWorkItemPage, type Status, statuses } from '../types.ts';
 
 export type Search = ReturnType<typeof workItemsSearch>;
 
-/** The parameters that narrow the list, in the order of the address. */
 export const filterNames = [
   'status',
   'agent_id',
@@ -18,11 +17,9 @@ export const filterNames = [
   'q',
 ] as const satisfies readonly (keyof Search)[];
 
-/** The filters of an address as the API takes them. */
 export const filterOf = (search: Search): Pick<Search, (typeof filterNames)[number]> =>
   Object.fromEntries(filterNames.map((name) => [name, search[name]]));
 
-/** What the list asks for. */
 export const listQuery = (search: Search): QueryOf<'searchWorkItems'> => ({
   ...filterOf(search),
   sort: search.sort,
@@ -30,10 +27,10 @@ export const listQuery = (search: Search): QueryOf<'searchWorkItems'> => ({
   counts: '1',
 });
 
-/** How many of one status the API counts at most. */
+/** The most that the API counts of one status. */
 export const countCap = 10_000;
 
-/** How many match, in the chosen statuses or in all; `more`: at least so many. */
+/** Adds up the chosen statuses, or all; `more`: at least so many. */
 export const totalOf = (
   counts: NonNullable<ListedWorkItemPage['counts']>,
   chosen: readonly Status[] = statuses,

@@ -1,8 +1,8 @@
-import type { Executor, Tx } from '../../database/index.ts';
-import type { Fault } from '../../lib/errors.ts';
-import type { Actor } from '../../lib/principal.ts';
-import type { Settings } from '../../settings/index.ts';
-import type { DocumentKey } from '../document.ts';
+import type { Executor, Tx } from '../database/index.ts';
+import type { Fault } from '../lib/errors.ts';
+import type { Actor } from '../lib/principal.ts';
+import type { Settings } from '../settings/index.ts';
+import type { DocumentKey } from './document.ts';
 
 /** A thing as a document writes it, with every field. Its secrets are in clear, so it never leaves this process. */
 export type Item = Record<string, unknown>;
@@ -23,14 +23,13 @@ export const kindNames = [
 ] as const;
 export type KindName = (typeof kindNames)[number];
 
-/** A thing that the workspace has. */
 export interface Found {
   id: string;
   name: string;
   item: Item;
   /** It came with the installation: nothing deletes it. */
   builtIn?: boolean;
-  /** Of a schedule: its key is stored, and does not follow from what it is and from the others. */
+  /** The key of a schedule is stored, and does not follow from the others. */
   keyIsStored?: boolean;
 }
 
@@ -44,26 +43,14 @@ interface Reference {
   weak?: boolean;
 }
 
-/** What is known of the workspace after the change, while a document is checked. */
-export interface Outlook {
-  settings: Settings;
-  /** The thing as it will be; undefined if there will be none, or if the document has a fault there. */
-  item(kind: KindName, name: string): Item | undefined;
-}
-
 /** An application in progress. In a plan all of it is rolled back. */
 export interface Run {
   tx: Tx;
   actor: Actor;
   /** The id of a thing. Throws Unavailable if it could not be made. */
   idOf(kind: KindName, name: string): string;
-  /** The thing as it will be. */
-  outlook: Outlook;
-  /** How many of this kind are deleted later in the transaction. */
-  leaving(kind: KindName): number;
-  /** Whether this run deletes the thing. */
-  isDeleted(kind: KindName, name: string): boolean;
-  /** Runs `check` at the end of the transaction, as a check of the deletion of `name`. */
+  leaving(): number;
+  /** Runs `check` at the end of the transaction. */
   atEnd(check: () => Promise<void>): void;
   /** Runs `fn` after the transaction, once for each `key`. */
   afterwards(key: string, fn: () => unknown): void;
@@ -75,39 +62,37 @@ export class Unavailable extends Error {}
 /** The names of all things of a kind, by their ids. */
 export type NamesOf = (kind: KindName) => ReadonlyMap<string, string>;
 
-/** What a document can say of one kind of thing, and the rules by which it is changed: those of the API. */
+/** One kind of things in a document, and the rules by which they are changed: those of the API. */
 export interface Kind {
   kind: KindName;
-  /** Where a document has it. */
   key: DocumentKey;
   /** The document has one of it, not a list; `named`: only the fields that it names change. */
   single?: boolean;
-  /** Paths of secrets, with what stands for one that is not known yet. */
-  secrets: Readonly<Record<string, string>>;
+  /** Patterns of the paths of secrets: `*` stands for any key. */
+  secrets: readonly string[];
   /** An export leaves these fields out if they have these values. */
   defaults: Item;
-  /** The fields that name an item; default: `name`. */
+  /** The fields that are unique together; default: `name`. */
   namedBy?: readonly string[];
-  /** What tells things of the kind apart; default: the name. */
-  keyOf?(item: Item): string;
   nameOf(item: Item): string;
   /** In the order of their creation. `names`: those of a kind before this one, by id. */
   list(executor: Executor, names: NamesOf): Promise<Found[]>;
-  /** How an export writes the item; its secrets are references already. */
+  /** Returns the item as an export writes it; its secrets are references already. */
   toDocument?(item: Item): unknown;
   /**
-   * Returns what a document says, with defaults and without secrets unresolved. Throws ApiError with `details` relative to
-   * the item. `found`: what the workspace has of it.
+   * Returns the item of a document, with defaults and without secrets unresolved. Throws ApiError with `details` relative
+   * to the item.
    */
   read(given: Item, found: Found | undefined): Item;
   /** The stored value of the secret at `path` of `given`; default: that at the same path. */
   storedSecret?(found: Found, given: Item, path: readonly (string | number)[]): unknown;
-  /** Where secrets are sent. If it changes they must be given again. */
+  /** The place to which secrets are sent. If it changes they must be given again. */
   address?(item: Item): unknown;
   references(item: Item): Reference[];
-  /** Faults that depend on other things. */
-  check?(item: Item, outlook: Outlook): Fault[];
-  /** Returns the id. */
+  /** Returns the faults that depend on the settings, as they will be. */
+  check?(item: Item, settings: Settings): Fault[];
+  /** Tries an item, without a transaction, because that may speak to another system. Throws 422. */
+  verify?(item: Item): Promise<unknown>;
   create(run: Run, item: Item): Promise<string>;
   /** `changed`: the fields of the item that differ. */
   update(run: Run, found: Found, item: Item, changed: ReadonlySet<string>): Promise<void>;

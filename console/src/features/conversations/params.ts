@@ -1,0 +1,3 @@
+import type { Params } from '../../api/index.ts';
+
+export type ConversationParams = Params<'getConversation'>;
