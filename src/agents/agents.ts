@@ -153,17 +153,12 @@ const checkChanges = async (tx: Tx, before: Agent, changes: AgentChanges): Promi
   await checkReferences(tx, changes);
 };
 
-/**
- * Changes the fields that `changes` has. Throws 400 or 422 for what the agent cannot have. `ifMatch` is called for the
- * locked row, after these checks. Returns the agent as the response shows it.
- */
-export const updateAgent = async (
+/** Returns the agent, locked. Throws 400 or 422 for changes that it cannot have, and 403 for those that it may not have. */
+export const lockToUpdate = async (
   tx: Tx,
   actor: Actor,
-  hooks: AgentHooks,
   id: string,
   changes: AgentChanges,
-  ifMatch: (revision: number) => void = () => {},
 ): Promise<Agent> => {
   const before = await lockAgent(tx, id);
   await checkChanges(tx, before, changes);
@@ -172,7 +167,17 @@ export const updateAgent = async (
     ...merged,
     approval_role: merged.approval_role ?? defaultApprovalRole[before.mode],
   });
-  ifMatch(before.revision);
+  return before;
+};
+
+/** Changes the agent that `lockToUpdate` returned. Returns it as the response shows it. */
+export const updateAgent = async (
+  tx: Tx,
+  actor: Actor,
+  hooks: AgentHooks,
+  before: Agent,
+  changes: AgentChanges,
+): Promise<Agent> => {
   const replaced =
     changes.callbacks &&
     (await hooks.callbacks.replace(tx, { agentId: before.id }, before.callbacks, changes.callbacks, actor));
@@ -184,19 +189,11 @@ export const updateAgent = async (
 };
 
 /**
- * Deletes the agent. `ifMatch` is called for the locked row. The database deletes its schedules and scopes with it. `onDelete` is called after
- * that: a firing in progress holds the row of its schedule, so once that row is deleted no Work Item can be created
+ * Deletes the agent, which is locked for that. The database deletes its schedules and scopes with it. `onDelete` is called
+ * after that: a firing in progress holds the row of its schedule, so once that row is deleted no Work Item can be created
  * unnoticed. Its callbacks go last, so that they are notified of the Work Items that `onDelete` cancels.
  */
-export const deleteAgent = async (
-  tx: Tx,
-  actor: Actor,
-  hooks: AgentHooks,
-  id: string,
-  ifMatch: (revision: number) => void = () => {},
-): Promise<void> => {
-  const agent = await lockAgent(tx, id, 'delete');
-  ifMatch(agent.revision);
+export const deleteAgent = async (tx: Tx, actor: Actor, hooks: AgentHooks, agent: Agent): Promise<void> => {
   await hooks.beforeDelete(tx, agent.id);
   await deleteAgentRow(tx, agent.id);
   await hooks.onDelete(tx, agent.id, actor);

@@ -2,7 +2,15 @@ import { type Executor, everything, type Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import type { Route } from '../http/index.ts';
 import type { Actor } from '../lib/principal.ts';
-import { type AgentChanges, type AgentHooks, createAgent, deleteAgent, updateAgent } from './agents.ts';
+import {
+  type AgentChanges,
+  type AgentHooks,
+  createAgent,
+  deleteAgent,
+  lockAgent,
+  lockToUpdate,
+  updateAgent,
+} from './agents.ts';
 import { agentPageRoutes } from './page-routes.ts';
 import { agentRoutes } from './routes.ts';
 import { type Agent, listAgents } from './store.ts';
@@ -56,7 +64,8 @@ export const createAgents = ({ db }: Services, hooks: AgentHooks): Agents => ({
       return listed;
     },
     create: (tx, actor, fields) => createAgent(tx, actor, hooks, fields),
-    update: (tx, actor, id, changes) => updateAgent(tx, actor, hooks, id, changes),
-    delete: (tx, actor, id) => deleteAgent(tx, actor, hooks, id),
+    update: async (tx, actor, id, changes) =>
+      updateAgent(tx, actor, hooks, await lockToUpdate(tx, actor, id, changes), changes),
+    delete: async (tx, actor, id) => deleteAgent(tx, actor, hooks, await lockAgent(tx, id, 'delete')),
   },
 });

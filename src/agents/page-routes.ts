@@ -3,11 +3,11 @@ import type { Database } from '../database/index.ts';
 import {
   finder,
   id,
+  jsonRoute,
   listPage,
   pageOf,
   pageQuery,
   type Route,
-  route,
   text,
   timestamp,
 } from '../http/index.ts';
@@ -21,7 +21,7 @@ import {
   listScopedIntegrations,
 } from './page-store.ts';
 
-const reads = { role: 'member', scope: 'agents:read', method: 'GET', base: 'app' } as const;
+const reads = { role: 'member', scope: 'agents:read', base: 'app' } as const;
 
 const mode = z.enum(['worker', 'conversational']);
 /** Counts end at 1,000. */
@@ -128,10 +128,10 @@ const toSummary = (row: AgentSummaryRow, principal: Principal) => ({
 export const agentPageRoutes = (db: Database): Route[] => {
   const find = finder(db, 'agent', 'agent_id', findAgentSummary);
   return [
-    route({
+    jsonRoute({
       ...reads,
       id: 'listAgentSummaries',
-      path: '/agents',
+      request: 'GET /agents',
       summary: 'List agents with what they do',
       description:
         'Newest first, with their open Work Items, what ended in the last 24 hours, and their schedules.',
@@ -139,21 +139,20 @@ export const agentPageRoutes = (db: Database): Route[] => {
         q: text(200).optional().describe('A part of the name, or the beginning of the id.'),
         mode: mode.optional(),
       }),
-      conditional: true,
+      cache: 'content',
       response: pageOf('AgentSummaryPage', agentSummary),
       handler: listPage(db, listAgentSummaries, (row, { principal }) => toSummary(row, principal)),
     }),
-    route({
+    jsonRoute({
       id: 'listAgentTools',
       role: 'builder',
       scope: 'agents:read',
-      method: 'GET',
       base: 'app',
-      path: '/agent-tools',
+      request: 'GET /agent-tools',
       summary: 'List what agents can be given',
       description:
         'Tool servers and semantic data models by name, at most 1,000 of each. Null for what the key may not read.',
-      conditional: true,
+      cache: 'content',
       response: agentTools,
       handler: ({ principal }) =>
         db.run(async (executor) => ({
@@ -163,13 +162,13 @@ export const agentPageRoutes = (db: Database): Route[] => {
             : null,
         })),
     }),
-    route({
+    jsonRoute({
       ...reads,
       id: 'getAgentOverview',
-      path: '/agents/{agent_id}/overview',
+      request: 'GET /agents/{agent_id}/overview',
       summary: 'Get the overview of an agent',
       find,
-      conditional: true,
+      cache: 'content',
       response: agentOverview,
       handler: async ({ found, principal }) => {
         const integrations = mayCall(principal, 'admin', 'observability:read')

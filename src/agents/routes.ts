@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import type { Database } from '../database/index.ts';
-import { finder, id, listPage, pageOf, pageQuery, type Route, route, timestamp } from '../http/index.ts';
-import { type AgentHooks, checkWorkerFields, createAgent, deleteAgent, updateAgent } from './agents.ts';
+import { finder, id, jsonRoute, listPage, pageOf, pageQuery, type Route, timestamp } from '../http/index.ts';
+import {
+  type AgentHooks,
+  checkWorkerFields,
+  createAgent,
+  deleteAgent,
+  lockAgent,
+  lockToUpdate,
+  updateAgent,
+} from './agents.ts';
 import { fields } from './fields.ts';
 import { agents, findAgent, listAgents } from './store.ts';
 
@@ -23,29 +31,26 @@ export const form = {
 export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
   const find = finder(db, 'agent', 'agent_id', findAgent);
   return [
-    route({
+    jsonRoute({
       id: 'listAgents',
       role: 'member',
       scope: 'agents:read',
-      method: 'GET',
-      path: '/agents',
+      request: 'GET /agents',
       summary: 'List agents',
       query: pageQuery,
       response: pageOf('AgentPage', publicAgent),
       handler: listPage(db, listAgents),
     }),
-    route({
+    jsonRoute({
       id: 'createAgent',
       role: 'builder',
       scope: 'agents',
-      method: 'POST',
-      path: '/agents',
+      request: 'POST /agents',
       summary: 'Create an agent',
-      checkBody: ({ mode, ...fields }) => checkWorkerFields(mode, fields),
-      body: createBody,
+      body: { schema: createBody, precheck: ({ mode, ...fields }) => checkWorkerFields(mode, fields) },
       response: publicAgent,
       idempotent: true,
-      etag: true,
+      cache: 'revision',
       handler: ({ body, transaction, etag, actor }) =>
         transaction(async (tx) => {
           const agent = await createAgent(tx, actor, hooks, body);
@@ -53,55 +58,51 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
           return agent;
         }),
     }),
-    route({
+    jsonRoute({
       id: 'getAgent',
       role: 'member',
       scope: 'agents:read',
-      method: 'GET',
-      path: '/agents/{agent_id}',
+      request: 'GET /agents/{agent_id}',
       summary: 'Get an agent',
       find,
       response: publicAgent,
-      etag: true,
+      cache: 'revision',
       handler: async ({ found, etag }) => {
         etag(found.revision);
         return found;
       },
     }),
-    route({
+    jsonRoute({
       id: 'updateAgent',
       role: 'builder',
       scope: 'agents',
-      method: 'PATCH',
-      path: '/agents/{agent_id}',
+      request: 'PATCH /agents/{agent_id}',
       summary: 'Update an agent',
       description:
         'A lower `approval_role`, `approver_not_requester` false, a looser tool policy, and a tool server with tools that no one has to approve require the present approval role of the agent (403).',
       find,
       body: updateBody,
       response: publicAgent,
-      etag: true,
-      handler: ({ found, body, transaction, ifMatch, etag, actor }) =>
-        transaction(async (tx) => {
-          const agent = await updateAgent(tx, actor, hooks, found.id, body, ifMatch);
+      cache: 'revision',
+      lock: (tx, { found, body, actor }) => lockToUpdate(tx, actor, found.id, body),
+      handler: ({ body, transaction, etag, actor }) =>
+        transaction(async (tx, before) => {
+          const agent = await updateAgent(tx, actor, hooks, before, body);
           etag(agent.revision);
           return agent;
         }),
     }),
-    route({
+    jsonRoute({
       id: 'deleteAgent',
       role: 'builder',
       scope: 'agents',
-      method: 'DELETE',
-      path: '/agents/{agent_id}',
+      request: 'DELETE /agents/{agent_id}',
       summary: 'Delete an agent',
       description:
         'Its schedules and scopes are deleted as well. Its Work Items remain; open ones are cancelled.',
       find,
-      status: 204,
-      etag: true,
-      handler: ({ found, transaction, ifMatch, actor }) =>
-        transaction((tx) => deleteAgent(tx, actor, hooks, found.id, ifMatch)),
+      lock: (tx, { found }) => lockAgent(tx, found.id, 'delete'),
+      handler: ({ transaction, actor }) => transaction((tx, agent) => deleteAgent(tx, actor, hooks, agent)),
     }),
   ];
 };

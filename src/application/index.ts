@@ -23,8 +23,8 @@ interface Needs {
 }
 
 /**
- * What the application shows of several features at once: the Overview, the search, and what both need. It reads the
- * tables of all features in its own SQL, and never writes them.
+ * Application: the pages that show several features at once (the Overview and the search) and what both need. It reads
+ * the tables of all features in its own SQL, and never writes them.
  */
 export const createApplication = (
   { config, db, settings }: Services,

@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from '../database/index.ts';
 
-/** How rows of a kind are called. */
+/** Way to name the rows of a kind. */
 interface Thing {
   /** The table as `t`, with what its name needs. */
   from: RawBuilder<unknown>;
   /** May be null. */
   name: RawBuilder<unknown>;
-  /** What tells it from others with the same name. */
+  /** Text that tells the row from others with the same name. */
   detail?: RawBuilder<unknown>;
   /** Another text by which it is found. */
   also?: RawBuilder<unknown>;

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import {
+  jsonRoute,
   listPage,
   optionalQueryInteger,
   pageOf,
   pageOrOffsetQuery,
   queryInteger,
   type Route,
-  route,
+  streamRoute,
 } from '../http/index.ts';
 import { ApiError, unprocessable } from '../lib/errors.ts';
 import type { ChainParts } from './chain.ts';
@@ -53,13 +54,13 @@ const checkAnchor = ({ position, hash }: Anchored, context: z.RefinementCtx): vo
 const toAnchor = ({ position, hash }: Anchored): Anchor | null =>
   position === undefined || hash === undefined ? null : { position, hash };
 
-const common = { role: 'admin', scope: 'audit:read', method: 'GET', noStore: true } as const;
+const common = { role: 'admin', scope: 'audit:read', cache: 'never' } as const;
 
 export const auditRoutes = (parts: ChainParts): Route[] => [
-  route({
+  jsonRoute({
     ...common,
     id: 'listAudits',
-    path: '/audits',
+    request: 'GET /audits',
     summary: 'List audit log entries',
     query: pageOrOffsetQuery.extend(auditFilter.shape),
     response: pageOf('AuditPage', audit),
@@ -74,22 +75,22 @@ export const auditRoutes = (parts: ChainParts): Route[] => [
       toResponse,
     ),
   }),
-  route({
+  streamRoute({
     ...common,
     id: 'exportAudits',
-    path: '/audits/export',
+    request: 'GET /audits/export',
     summary: 'Export audit log entries',
     description:
       'One entry a line, in the order of the hash chain; entries that are not chained yet are left out. The last line is `{"checkpoint": …}` with the newest checkpoint, or null; an export without that line is not complete. Send the last `position` as `after_position` to continue.',
     query: exportQuery,
-    stream: 'application/x-ndjson',
+    type: 'application/x-ndjson',
     saveAs: 'audit-log.ndjson',
     handler: (context) => exportEntries(parts, context, context.query),
   }),
-  route({
+  jsonRoute({
     ...common,
     id: 'getAuditCheckpoint',
-    path: '/audits/checkpoint',
+    request: 'GET /audits/checkpoint',
     summary: 'Get the newest checkpoint of the audit log',
     description: 'Note it outside the database, or its `position` and `hash`: `verify` compares them.',
     otherStatuses: [404],
@@ -100,10 +101,10 @@ export const auditRoutes = (parts: ChainParts): Route[] => [
       throw new ApiError('not_found', 'The audit log has no checkpoint yet.');
     },
   }),
-  route({
+  jsonRoute({
     ...common,
     id: 'verifyAudits',
-    path: '/audits/verify',
+    request: 'GET /audits/verify',
     summary: 'Verify the audit log',
     otherStatuses: [400],
     description:
@@ -112,11 +113,11 @@ export const auditRoutes = (parts: ChainParts): Route[] => [
     response: auditVerification,
     handler: ({ query }) => verifyChain(parts, toAnchor(query)),
   }),
-  route({
+  jsonRoute({
     ...common,
     id: 'verifyAuditPart',
     base: 'app',
-    path: '/audits/verify',
+    request: 'GET /audits/verify',
     summary: 'Verify a part of the audit log',
     otherStatuses: [400],
     description:

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { audit } from '../audit/index.ts';
 import type { Database, Tx } from '../database/index.ts';
-import { type Route, route, timestamp } from '../http/index.ts';
+import { jsonRoute, type Route, timestamp } from '../http/index.ts';
 import { fingerprint } from '../lib/crypto.ts';
 import { withoutUndefined } from '../lib/objects.ts';
 import type { Actor } from '../lib/principal.ts';
@@ -22,61 +22,56 @@ const forAudit = (fields: Partial<BrandingFields>) =>
     ]),
   );
 
-/** Changes the fields that `fields` has. `ifMatch` is called for the locked row. */
+/** Changes the fields that `fields` has, at least one. */
 export const changeBranding = async (
   tx: Tx,
   actor: Actor,
   fields: Partial<BrandingFields>,
-  ifMatch: (revision: number) => void = () => {},
 ): Promise<Branding> => {
-  const before = await lockBranding(tx);
-  ifMatch(before.revision);
-  if (Object.keys(fields).length === 0) return before;
   const after = await branding.update(tx, null, fields);
   await audit(tx, actor, 'branding.update', null, forAudit(fields));
   return after;
 };
 
 export const brandingRoutes = (db: Database): Route[] => [
-  route({
+  jsonRoute({
     id: 'getBranding',
     role: 'member',
     scope: 'settings:read',
-    method: 'GET',
-    path: '/branding',
+    request: 'GET /branding',
     summary: 'Get the branding',
     response: shownBranding,
-    etag: true,
+    cache: 'revision',
     handler: async ({ etag }) => {
       const found = await db.run(findBranding);
       etag(found.revision);
       return found;
     },
   }),
-  route({
+  jsonRoute({
     id: 'updateBranding',
     role: 'admin',
     scope: 'settings',
-    method: 'PATCH',
-    path: '/branding',
+    request: 'PATCH /branding',
     summary: 'Update the branding',
     body: updateBody,
     response: shownBranding,
-    etag: true,
-    handler: ({ body, transaction, ifMatch, etag, actor }) =>
-      transaction(async (tx) => {
-        const after = await changeBranding(tx, actor, withoutUndefined(body), ifMatch);
+    cache: 'revision',
+    lock: (tx) => lockBranding(tx),
+    handler: ({ body, transaction, etag, actor }) =>
+      transaction(async (tx, before) => {
+        const fields = withoutUndefined(body);
+        const after = Object.keys(fields).length === 0 ? before : await changeBranding(tx, actor, fields);
         etag(after.revision);
         return after;
       }),
   }),
-  route({
+  jsonRoute({
     id: 'getSignInBranding',
     role: 'anyone',
     scope: null,
-    method: 'GET',
     base: 'app',
-    path: '/branding',
+    request: 'GET /branding',
     summary: 'Get the branding for the sign-in page',
     response: shownBranding,
     handler: () => db.run(findBranding),

@@ -16,11 +16,11 @@ import {
   removeCallbackRows,
 } from './store.ts';
 
-/** What of a callback is not secret, as the resource that has it stores and shows it. */
+/** Part of a callback that is not secret, as the resource that has it stores and shows it. */
 export interface Callback {
   /** The same as long as the owner has it. */
   id: string;
-  /** Of its present row, if it was changed: a row never changes. */
+  /** Id of its present row, if it was changed: a row never changes. */
   row_id?: string;
   url: string;
   events: CallbackEvent[];
@@ -34,7 +34,7 @@ type CreatedCallback = Callback & { secret?: string };
 /** One of a create body or of an update body. */
 type GivenCallback = NewCallback & Partial<Pick<ChangedCallback, 'id'>>;
 
-/** What of a callback is secret. */
+/** Secret part of a callback. */
 export interface CallbackSettings {
   secret: string;
   headers: Record<string, string>;
@@ -58,7 +58,7 @@ interface StoredCallbacks {
 
 /** The callbacks of agents and Work Items. */
 export interface CallbackStore {
-  /** What of each callback is secret, in their order. */
+  /** Returns the secret part of each callback, in their order. */
   settingsOf(executor: Executor, callbacks: readonly Callback[]): Promise<CallbackSettings[]>;
   sealed: SealedSettings<CallbackSettings>;
   /** Adds callbacks to their new owner. */

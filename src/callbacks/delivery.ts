@@ -29,9 +29,9 @@ const atOnce = 64;
 const atOncePerOrigin = 8;
 /** The longest time between two looks at what is due, in case a notification was lost. */
 const longestSleepMs = 60_000;
-/** How soon what is due and locked by another replica is looked at again. */
+/** Delay before deliveries that are due and locked by another replica are checked again. */
 const retryMs = 100;
-/** How long requests may continue after a stop before they are released. */
+/** Time that requests may continue after a stop before they are released. */
 const graceMs = 5_000;
 /** Nothing of the body of a response is used. */
 const maxBodyBytes = 4_096;
@@ -66,7 +66,7 @@ const bodyOf = (delivery: Delivery, publicUrl: string): string =>
     },
   });
 
-/** How an attempt ended, from the response or from why there is none. */
+/** Returns the result of an attempt, from the response or from the reason why there is none. */
 const resultOf = (
   delivery: Delivery,
   got: { status: number; retryAfterMs: number | null } | { error: string },

@@ -2,7 +2,7 @@ const seconds = 1_000;
 const minutes = 60 * seconds;
 const hours = 60 * minutes;
 
-/** How long to wait after the first failed attempt, the second, and so on, in milliseconds. After the last it ends. */
+/** Delays after the first failed attempt, the second, and so on, in milliseconds. After the last the delivery ends. */
 const delaysMs = [
   5 * seconds,
   5 * minutes,

@@ -1,6 +1,6 @@
 import { audit } from '../audit/index.ts';
 import type { Database, Executor } from '../database/index.ts';
-import { finder, listPage, pageQuery, type Route, route } from '../http/index.ts';
+import { finder, jsonRoute, listPage, pageQuery, type Route } from '../http/index.ts';
 import { ApiError, notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import { deliveryPage, publicDelivery } from './schemas.ts';
@@ -16,13 +16,12 @@ export interface CallbackNeeds {
 export const callbackRoutes = (db: Database, { findWorkItem }: CallbackNeeds): Route[] => {
   const find = finder(db, 'Work Item', 'work_item_id', findWorkItem);
   return [
-    route({
+    jsonRoute({
       id: 'listWorkItemCallbacks',
       role: 'member',
       scope: 'work_items:read',
-      method: 'GET',
       base: 'v2',
-      path,
+      request: `GET ${path}`,
       summary: 'List the callback deliveries of a Work Item',
       description: 'One for each change of its status and each callback that is notified of it.',
       find,
@@ -30,13 +29,12 @@ export const callbackRoutes = (db: Database, { findWorkItem }: CallbackNeeds): R
       response: deliveryPage,
       handler: listPage(db, (executor, page, { found }) => listDeliveries(executor, found.id, page)),
     }),
-    route({
+    jsonRoute({
       id: 'retryWorkItemCallback',
       role: 'member',
       scope: 'work_items',
-      method: 'POST',
       base: 'v2',
-      path: `${path}/{delivery_id}/retry`,
+      request: `POST ${path}/{delivery_id}/retry`,
       summary: 'Retry a callback delivery',
       description: 'A delivery that has failed or is gone is sent at once, with all its attempts.',
       find,

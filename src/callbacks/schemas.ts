@@ -26,7 +26,7 @@ const secret = z
   .refine(isSigningSecret, 'must be `whsec_` and the base64 of 24 to 64 bytes')
   .meta({ openapi: { type: 'string', examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] } });
 
-/** What the signature and the connection need is set by the sender. */
+/** Headers of the caller. The sender sets those that the signature and the connection need. */
 const headers = headerMap([
   'webhook-id',
   'webhook-timestamp',

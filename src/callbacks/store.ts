@@ -8,7 +8,7 @@ import {
   type Tx,
 } from '../database/index.ts';
 
-/** What a callback can be notified of: a Work Item has a new status. */
+/** Events that a callback can be notified of: a Work Item has a new status. */
 export const callbackEvents = [
   'work_item.pending',
   'work_item.executing',
@@ -262,7 +262,7 @@ export const claimDeliveries = async (
   return rows;
 };
 
-/** How an attempt ended. `retryInMs` null: it does not fail any more, or has failed for good. */
+/** Result of an attempt. `retryInMs` null: the delivery does not fail any more, or has failed for good. */
 export interface AttemptResult {
   state: Delivery['state'];
   status: number | null;

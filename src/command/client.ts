@@ -7,7 +7,7 @@ export class CommandFailure extends Error {
   readonly details: readonly { path: string; message: string }[];
   /** The plan of now, if the workspace is not what was planned. */
   readonly plan: Plan | undefined;
-  /** Of the response; undefined if there was none. */
+  /** Status of the response; undefined if there was none. */
   readonly status: number | undefined;
 
   constructor(message: string, details: CommandFailure['details'] = [], plan?: Plan, status?: number) {

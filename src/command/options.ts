@@ -7,7 +7,7 @@ export interface Access {
   key: string;
 }
 
-/** What the command was asked for. */
+/** Options of the command. */
 export interface Options extends Access {
   command: 'export' | 'plan' | 'apply';
   /** `-`: standard input or output. */

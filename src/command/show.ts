@@ -13,7 +13,7 @@ const marks = {
   delete: ['-', 'red'],
 } as const;
 
-/** How much of a value is shown, in characters. */
+/** Part of a value that is shown, in characters. */
 const mostShown = 120;
 
 /** Text that a terminal shows and does not obey: without control characters and marks of direction. */
@@ -24,7 +24,7 @@ export const safe = (text: string): string =>
   );
 
 const shownValue = (value: unknown): string => {
-  // What stands for a secret is no text of the document.
+  // Placeholders of secrets are no text of the document.
   const isSecret = typeof value === 'string' && /^(\(secret\)|(\$\{secret:\w+\} ?)+)$/.test(value);
   const text = isSecret ? value : JSON.stringify(value);
   return safe(text.length > mostShown ? `${text.slice(0, mostShown)}… (${text.length} characters)` : text);

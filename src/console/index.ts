@@ -3,7 +3,7 @@ import type { Feature, Services } from '../feature.ts';
 import { type BuiltFiles, readBuiltFiles } from './files.ts';
 import { serveConsole } from './site.ts';
 
-/** Where `tools/console.ts` builds the application. */
+/** Folder in which `tools/console.ts` builds the application. */
 const dist = join(import.meta.dirname, '..', '..', 'console', 'dist');
 
 /**

@@ -11,7 +11,7 @@ const tagOf = (file: string): string =>
 
 const isParameter = (segment: string): boolean => segment.startsWith('$');
 
-/** How specific a path is: `/agents/new` is found before `/agents/$agentId`. */
+/** Counts the parameters of a path, which make it less specific: `/agents/new` is found before `/agents/$agentId`. */
 const parametersOf = (path: string): number => path.split('/').filter(isParameter).length;
 
 /**

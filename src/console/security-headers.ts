@@ -1,4 +1,4 @@
-/** What the application uses of a browser, it may use; the rest is off, also for what is injected into it. */
+/** Features of a browser that the application does not use. They are off, also for what is injected into it. */
 const unusedFeatures = [
   'accelerometer',
   'autoplay',

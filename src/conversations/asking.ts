@@ -16,7 +16,7 @@ interface By {
   actor: Actor;
 }
 
-/** How the last run of a conversation is doing, for the tool protocol. */
+/** Returns the state of the last run of a conversation, for the tool protocol. */
 const toAnswer = (
   conversationId: string,
   run: Pick<ConversationRun, 'id' | 'status' | 'answer' | 'error'> | undefined,
@@ -37,7 +37,9 @@ const insert = async (tx: Tx, { agent, actor }: By): Promise<string> => {
   return id;
 };
 
-/** What other features do with conversations, by the same rules as the API: whose they are, and one run at a time. */
+/**
+ * Functions of conversations for other features, by the same rules as the API: whose they are, and one run at a time.
+ */
 export const createAsking = (db: Database, watcher: Watcher) => {
   /** Throws 404 for a conversation that does not exist, of another agent, or of someone else. */
   const check = async ({ agent, actor }: By, id: string): Promise<void> => {

@@ -74,7 +74,7 @@ export const conversationRun = (
   const begunAt = new Map<string, number>();
   const durations = (): Map<string, number> =>
     new Map([...begunAt].map(([id, at]) => [id, performance.now() - at]));
-  /** What is stored of messages, with the end of the reply's deltas before them. */
+  /** Returns the messages as they are stored, and the end of the reply's deltas, which comes before them. */
   const prepare = async (messages: readonly Message[]) => {
     if (!hasReply(messages)) return { stored: toNewMessages(messages, ''), before: [] };
     const { id, events } = await deltas.take();

@@ -55,7 +55,9 @@ const recordEnded = async (tx: Tx, run: ConversationRun): Promise<void> => {
   ]);
 };
 
-/** What belongs to every change of a status, in its transaction. The conversations and the runs are locked. */
+/**
+ * Writes the records of a change of status in the transaction of the change. The conversations and the runs are locked.
+ */
 export const recordMoved = async (tx: Tx, runs: readonly Moved<ConversationRun>[]): Promise<void> => {
   for (const run of runs) {
     if (run.status !== 'queued' && run.status !== 'running') await recordEnded(tx, run);

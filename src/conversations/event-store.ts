@@ -15,7 +15,7 @@ export interface NewEvent {
     | 'approval.requested'
     | 'run.reset'
     | 'run.completed';
-  /** Of a delta: the message that it is part of. */
+  /** Message that a delta is part of. */
   messageId?: string;
   data: object;
 }
@@ -76,7 +76,7 @@ const toEvent = ({ seq, run_id, type, data, created_at }: EventRow): StreamEvent
   return { seq, type, data: `${common.slice(0, -1)},${data.slice(1)}` };
 };
 
-/** What a reader has not read yet: the events of a conversation after this number. */
+/** Events that a reader has not read yet: those of a conversation after this number. */
 export interface Unread {
   scope: string;
   after: number;

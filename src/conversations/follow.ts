@@ -5,7 +5,7 @@ import { listEvents, type Unread } from './event-store.ts';
 import { findRun } from './run-store.ts';
 import { findConversation } from './store.ts';
 
-/** How many events of a conversation are read at once, and about how many of all those that are read together. */
+/** Number of events of a conversation that are read at once, and approximate limit of all that are read together. */
 const pageSize = 200;
 const eventsAtOnce = 1_000;
 
@@ -26,8 +26,8 @@ export const stretchOfRun = (conversationId: string, firstSeq: number): Stretch 
 });
 
 /**
- * What follows `lastEventId` (null: the active run from its start). Resolves to null if there is nothing and nothing
- * comes.
+ * Returns the stretch that follows `lastEventId` (null: the active run from its start). Resolves to null if there is
+ * nothing and nothing comes.
  */
 export const findStretch = async (
   executor: Executor,
@@ -91,7 +91,7 @@ export const conversationSource = (
       if (events.length === 0) {
         if (await db.run((executor) => isLive(executor, conversationId)))
           return { events, ended: false, more: false };
-        // What came in the meantime is the last.
+        // Events that came in the meantime are the last.
         ({ events, more } = await list());
         if (events.length === 0) return { events, ended: true, more: false };
       }

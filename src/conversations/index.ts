@@ -26,7 +26,7 @@ interface Conversations extends Feature {
   asking: ReturnType<typeof createAsking>;
 }
 
-/** How often events that are not sent any more are removed, in milliseconds, and how many at once. */
+/** Interval at which events that are not sent any more are removed, in milliseconds, and the number removed at once. */
 const removeEveryMs = 15_000;
 const removeAtOnce = 2_000;
 

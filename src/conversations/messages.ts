@@ -19,10 +19,10 @@ export const toNewMessage = (message: Exclude<Message, { role: 'system' }>, id =
   ...(message.role === 'assistant' ? { provider_parts: message.provider_parts } : {}),
 });
 
-/** How long tool calls took, by their ids, in milliseconds. */
+/** Durations of tool calls, by their ids, in milliseconds. */
 export type Durations = ReadonlyMap<string, number>;
 
-/** What followers are told about a stored message: replies, and results of tool calls. */
+/** Returns the events of a stored message for its followers: replies, and results of tool calls. */
 const eventsOf = (message: ConversationMessage, durations: Durations): NewEvent[] => {
   const { role, content } = message;
   if (role === 'assistant') {

@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { principalNames } from '../access/index.ts';
 import { getAgent } from '../agents/index.ts';
 import type { Database, Executor, Page } from '../database/index.ts';
-import { cursorOf, id, listPage, pageOf, type Route, route, sortedPage } from '../http/index.ts';
+import {
+  cursorOf,
+  id,
+  jsonRoute,
+  listPage,
+  pageOf,
+  type Route,
+  sortedPage,
+  webRoute,
+} from '../http/index.ts';
 import { roles } from '../lib/principal.ts';
 import {
   cutParts,
@@ -88,20 +97,20 @@ const readDetail = async (
   };
 };
 
-/** What the page of a conversation shows. */
+/** Routes of the page of a conversation. */
 export const pageRoutes = (db: Database): Route[] => {
   const find = conversationFinder(db);
-  const shared = { role: 'member', scope: 'conversations:read', method: 'GET', base: 'app' } as const;
+  const shared = { role: 'member', scope: 'conversations:read', base: 'app' } as const;
   return [
-    route({
+    jsonRoute({
       ...shared,
       id: 'getConversationDetail',
-      path: onePath,
+      request: `GET ${onePath}`,
       summary: 'Get a conversation with all that its page shows',
       description: 'With its last run and the first page of messages.',
       otherStatuses: [400],
       find,
-      conditional: true,
+      cache: 'content',
       response: detail,
       handler: ({ found, principal }) => {
         const wanted = { agentId: found.agentId, id: found.conversation.id, principal };
@@ -109,10 +118,10 @@ export const pageRoutes = (db: Database): Route[] => {
         return db.tx(async (tx) => readDetail(tx, await getConversation(tx, wanted)));
       },
     }),
-    route({
+    jsonRoute({
       ...shared,
       id: 'listShownConversationMessages',
-      path: `${onePath}/messages`,
+      request: `GET ${onePath}/messages`,
       summary: 'List the messages of a conversation for a page',
       ...messageList,
       otherStatuses: [400],
@@ -122,10 +131,10 @@ export const pageRoutes = (db: Database): Route[] => {
         listShownMessages(executor, found.conversation.id, page),
       ),
     }),
-    route({
+    webRoute({
       ...shared,
       id: 'downloadConversationMessage',
-      path: `${onePath}/messages/{message_id}/content`,
+      request: `GET ${onePath}/messages/{message_id}/content`,
       summary: 'Download the content of a message of a conversation',
       ...messageDownload,
       otherStatuses: [400],

@@ -1,7 +1,7 @@
 import { lockAgentForShare } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
 import { type Database, notify } from '../database/index.ts';
-import { listPage, pageOf, pageOrOffsetQuery, pageQuery, type Route, route } from '../http/index.ts';
+import { jsonRoute, listPage, pageOf, pageOrOffsetQuery, pageQuery, type Route } from '../http/index.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { agentFinder, conversationFinder, lockConversation, ownerSeenBy } from './conversations.ts';
@@ -24,12 +24,11 @@ export const conversationRoutes = (db: Database): Route[] => {
   const findAgent = agentFinder(db);
   const find = conversationFinder(db);
   return [
-    route({
+    jsonRoute({
       id: 'listConversations',
       role: 'member',
       scope: 'conversations:read',
-      method: 'GET',
-      path,
+      request: `GET ${path}`,
       summary: 'List conversations',
       description: 'A member sees its own, builders and administrators see all.',
       otherStatuses: [400],
@@ -48,19 +47,17 @@ export const conversationRoutes = (db: Database): Route[] => {
         toConversationResponse,
       ),
     }),
-    route({
+    jsonRoute({
       id: 'createConversation',
       role: 'member',
       scope: 'conversations',
-      method: 'POST',
-      path,
+      request: `POST ${path}`,
       summary: 'Create a conversation',
       find: findAgent,
-      body: createBody,
-      bodyOptional: true,
+      body: { schema: createBody, optional: true },
       response: publicConversation,
       idempotent: true,
-      etag: true,
+      cache: 'revision',
       handler: ({ found, body, transaction, etag, actor }) =>
         transaction(async (tx) => {
           if (!(await lockAgentForShare(tx, found.agentId))) throw notFound('agent');
@@ -77,37 +74,34 @@ export const conversationRoutes = (db: Database): Route[] => {
           return toConversationResponse(conversation);
         }),
     }),
-    route({
+    jsonRoute({
       id: 'getConversation',
       role: 'member',
       scope: 'conversations:read',
-      method: 'GET',
-      path: onePath,
+      request: `GET ${onePath}`,
       summary: 'Get a conversation',
       otherStatuses: [400],
       find,
       response: publicConversation,
-      etag: true,
+      cache: 'revision',
       handler: async ({ found, etag }) => {
         etag(found.conversation.revision);
         return toConversationResponse(found.conversation);
       },
     }),
-    route({
+    jsonRoute({
       id: 'updateConversation',
       role: 'member',
       scope: 'conversations',
-      method: 'PATCH',
-      path: onePath,
+      request: `PATCH ${onePath}`,
       summary: 'Update a conversation',
       find,
       body: updateBody,
       response: publicConversation,
-      etag: true,
-      handler: ({ found, body, transaction, ifMatch, etag, actor }) =>
-        transaction(async (tx) => {
-          const before = await lockConversation(tx, found.conversation.id);
-          ifMatch(before.revision);
+      cache: 'revision',
+      lock: (tx, { found }) => lockConversation(tx, found.conversation.id),
+      handler: ({ body, transaction, etag, actor }) =>
+        transaction(async (tx, before) => {
           const { id } = before;
           await updateConversation(tx, {
             id,
@@ -120,33 +114,28 @@ export const conversationRoutes = (db: Database): Route[] => {
           return toConversationResponse(after);
         }),
     }),
-    route({
+    jsonRoute({
       id: 'deleteConversation',
       role: 'member',
       scope: 'conversations',
-      method: 'DELETE',
-      path: onePath,
+      request: `DELETE ${onePath}`,
       summary: 'Delete a conversation',
       description: 'Its messages and runs are deleted as well. A run in progress is cancelled.',
       find,
-      status: 204,
-      etag: true,
-      handler: ({ found, transaction, ifMatch, actor }) =>
-        transaction(async (tx) => {
-          const { id, revision, active_run_id } = await lockConversation(tx, found.conversation.id);
-          ifMatch(revision);
+      lock: (tx, { found }) => lockConversation(tx, found.conversation.id),
+      handler: ({ found, transaction, actor }) =>
+        transaction(async (tx, { id, active_run_id }) => {
           if (active_run_id !== null) await notify(tx, runCancelsChannel, active_run_id);
           await deleteEvents(tx, id);
           await deleteConversation(tx, id);
           await audit(tx, actor, 'conversation.delete', id, { agent_id: found.agentId });
         }),
     }),
-    route({
+    jsonRoute({
       id: 'listMessages',
       role: 'member',
       scope: 'conversations:read',
-      method: 'GET',
-      path: `${onePath}/messages`,
+      request: `GET ${onePath}/messages`,
       summary: 'List the messages of a conversation',
       otherStatuses: [400],
       find,

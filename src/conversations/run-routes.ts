@@ -8,7 +8,7 @@ import {
   type OpenStreams,
   type Watcher,
 } from '../event-streams/index.ts';
-import { type Context, IdempotentReplay, type Route, route } from '../http/index.ts';
+import { IdempotentReplay, jsonRoute, type Route, type StreamContext, streamRoute } from '../http/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { conversationFinder } from './conversations.ts';
 import { conversationSource, createReadEvents, findStretch, type Stretch, stretchOfRun } from './follow.ts';
@@ -33,25 +33,23 @@ export const runRoutes = ({ db, watcher, openStreams }: RunParts): Route[] => {
   const find = conversationFinder(db);
   const readEvents = createReadEvents(db);
   /** The response of a stream; `signal` is aborted when the client leaves. */
-  const follow = ({ header, signal }: Pick<Context, 'header' | 'signal'>, stretch: Stretch) => {
+  const follow = ({ header, signal }: Pick<StreamContext, 'header' | 'signal'>, stretch: Stretch) => {
     for (const [name, value] of Object.entries(eventStreamHeaders)) header(name, value);
     const openWatch = () => watcher.watch(stretch.conversationId);
     return eventStream(conversationSource(db, readEvents, stretch), openWatch, signal);
   };
   const common = { role: 'member', find } as const;
   return [
-    route({
+    jsonRoute({
       ...common,
       id: 'sendMessage',
       scope: 'conversations',
-      method: 'POST',
-      path: `${onePath}/messages`,
+      request: `POST ${onePath}/messages`,
       summary: 'Send a message',
       description:
         'Begins a run of the agent, or continues the one that waits for a person, and waits for its end, at most `wait_seconds`. A run that fails is a 200 with `error`.',
       otherStatuses: [412],
-      body: messageBody,
-      checkBody: checkMessage,
+      body: { schema: messageBody, precheck: checkMessage },
       response: publicRun,
       idempotent: true,
       handler: async ({ found, body, transaction, actor, header, signal }) => {
@@ -71,19 +69,17 @@ export const runRoutes = ({ db, watcher, openStreams }: RunParts): Route[] => {
         return db.run((executor) => toResponse(executor, run));
       },
     }),
-    route({
+    streamRoute({
       ...common,
       id: 'streamMessage',
       scope: 'conversations',
-      method: 'POST',
-      path: `${onePath}/stream`,
+      request: `POST ${onePath}/stream`,
       summary: 'Send a message and follow its run',
       description:
         'The same as sending a message, with the events of the run as the response (server-sent events). A disconnect does not cancel the run.',
       otherStatuses: [412],
-      body: messageBody,
-      checkBody: checkMessage,
-      stream: eventStreamType,
+      body: { schema: messageBody, precheck: checkMessage },
+      type: eventStreamType,
       handler: async (context) => {
         const { found, body, transaction, actor, principal, signal } = context;
         const { id } = found.conversation;
@@ -92,18 +88,17 @@ export const runRoutes = ({ db, watcher, openStreams }: RunParts): Route[] => {
         return follow(context, stretchOfRun(id, run.first_seq));
       },
     }),
-    route({
+    streamRoute({
       ...common,
       id: 'followConversation',
       scope: 'conversations:read',
-      method: 'GET',
-      path: `${onePath}/stream`,
+      request: `GET ${onePath}/stream`,
       summary: 'Follow a conversation',
       description:
         'The events after `Last-Event-ID`, or without it those of the active run from its start, and then what happens (server-sent events).',
       otherStatuses: [400],
       query: lastEventIdQuery,
-      stream: eventStreamType,
+      type: eventStreamType,
       orNothing: true,
       handler: async (context) => {
         const { found, headers, query, principal, signal } = context;
@@ -115,12 +110,11 @@ export const runRoutes = ({ db, watcher, openStreams }: RunParts): Route[] => {
         return follow(context, stretch);
       },
     }),
-    route({
+    jsonRoute({
       ...common,
       id: 'cancelRun',
       scope: 'conversations',
-      method: 'POST',
-      path: `${onePath}/cancel`,
+      request: `POST ${onePath}/cancel`,
       summary: 'Cancel the run of a conversation',
       otherStatuses: [412],
       response: publicRun,

@@ -37,7 +37,7 @@ export interface ConversationRun extends RunRow {
   finished_at: Date | null;
 }
 
-/** Of `conversation_runs w`. */
+/** Columns of `conversation_runs w`. */
 export const columns = sql`w.id, w.conversation_id, w.agent_id, w.status, w.depth, w.first_seq, w.message_id, w.answer, w.error,
   w.usage, w.model, w.trace_id, w.pending_approvals, w.decisions, w.unsafe_calls, w.tokens_before, w.attempts,
   w.fencing, w.created_by, w.created_at, w.started_at, w.finished_at`;

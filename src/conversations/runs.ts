@@ -23,7 +23,7 @@ import {
 import { type MessageBody, publicRun, type RunResponse, toRunResponse } from './schemas.ts';
 import { type Conversation, updateActiveRun } from './store.ts';
 
-/** What someone says in a conversation. */
+/** Message and decisions of someone in a conversation. */
 export type Said = Pick<MessageBody, 'content' | 'decisions'> & Pick<ContinueBody, 'mustNotDecide'>;
 
 const titleLength = 60;

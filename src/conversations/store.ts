@@ -5,7 +5,7 @@ type ConversationStatus = 'idle' | 'running' | 'needs_review';
 export interface Conversation {
   id: string;
   agent_id: string;
-  /** What it was named; null: by its first message. */
+  /** Name that someone gave it; null: it is called by its first message. */
   name: string | null;
   /** The beginning of the first message; null before. */
   title: string | null;
@@ -22,7 +22,9 @@ export interface Conversation {
   updated_at: Date;
 }
 
-/** Of `conversations c`. Listed, because a named statement with `*` fails after a migration that adds a column. */
+/**
+ * Columns of `conversations c`. Listed, because a named statement with `*` fails after a migration that adds a column.
+ */
 const columns = sql`c.id, c.agent_id, c.name, c.title, c.metadata, c.active_run_id, c.last_seq, c.message_count,
   c.last_message_at, c.created_by, c.revision, c.created_at, c.updated_at,
   coalesce((select case when r.status = 'needs_review' then r.status else 'running' end

@@ -1,5 +1,5 @@
 import type { Database } from '../database/index.ts';
-import { positionCursor, type Route, readPosition, route } from '../http/index.ts';
+import { jsonRoute, positionCursor, type Route, readPosition } from '../http/index.ts';
 import { unprocessable } from '../lib/errors.ts';
 import { tlsFaults } from './configuration.ts';
 import type { ReadQuery, TableInfo } from './engines/engine.ts';
@@ -59,13 +59,12 @@ export const connectionActions = ({
 }: ConnectionActionParts): Route[] => {
   const find = dataConnectionFinder(db);
   return [
-    route({
+    jsonRoute({
       id: 'testDataConnectionSettings',
       role: 'builder',
       scope: 'data',
       base: 'v2',
-      method: 'POST',
-      path: `${dataConnectionPath}/test`,
+      request: `POST ${dataConnectionPath}/test`,
       summary: 'Test the configuration of a data connection',
       description: 'Nothing is stored. The response is 200 also when a step fails.',
       body: testBody,
@@ -77,13 +76,12 @@ export const connectionActions = ({
         return toTestResult(await verify(given));
       },
     }),
-    route({
+    jsonRoute({
       id: 'testDataConnection',
       role: 'builder',
       scope: 'data',
       base: 'v2',
-      method: 'POST',
-      path: `${oneDataConnectionPath}/test`,
+      request: `POST ${oneDataConnectionPath}/test`,
       summary: 'Test a data connection',
       description: 'The response is 200 also when a step fails.',
       find,
@@ -95,13 +93,12 @@ export const connectionActions = ({
         return toTestResult(result);
       },
     }),
-    route({
+    jsonRoute({
       id: 'listDataConnectionTables',
       role: 'builder',
       scope: 'data:read',
       base: 'v2',
-      method: 'GET',
-      path: `${oneDataConnectionPath}/tables`,
+      request: `GET ${oneDataConnectionPath}/tables`,
       summary: 'List the tables of a data connection',
       description: 'Lists the tables that its user may read. Returns 412 if the database cannot be used.',
       find,
@@ -123,13 +120,12 @@ export const connectionActions = ({
         };
       },
     }),
-    route({
+    jsonRoute({
       id: 'previewDataConnectionTable',
       role: 'builder',
       scope: 'data',
       base: 'v2',
-      method: 'POST',
-      path: `${oneDataConnectionPath}/preview`,
+      request: `POST ${oneDataConnectionPath}/preview`,
       summary: 'Preview a table of a data connection',
       description: 'Returns the first rows of a table. Returns 412 if the database cannot be used.',
       find,

@@ -108,19 +108,19 @@ export const updateDataConnection = async (
 /** The most models that an error names. */
 const shownModels = 10;
 
-/**
- * Deletes the connection. Throws 412 with `semantic_data_model_ids` while models use it. `ifMatch` is called for the
- * locked row.
- */
+/** Returns the connection, locked so that no model begins to use it. Throws 404 if there is none. */
+export const lockToDelete = async (tx: Tx, id: string): Promise<DataConnectionRow> => {
+  const row = await lockDataConnectionForDelete(tx, id);
+  if (!row) throw notFound('data connection');
+  return row;
+};
+
+/** Deletes the locked connection. Throws 412 with `semantic_data_model_ids` while models use it. */
 export const deleteDataConnection = async (
   tx: Tx,
   actor: Actor,
-  id: string,
-  ifMatch: (revision: number) => void,
+  { id, name, engine }: DataConnectionRow,
 ): Promise<void> => {
-  const row = await lockDataConnectionForDelete(tx, id);
-  if (!row) throw notFound('data connection');
-  ifMatch(row.revision);
   const modelIds = await listModelsOf(tx, id, shownModels);
   if (modelIds.length > 0) {
     throw new ApiError(
@@ -131,7 +131,7 @@ export const deleteDataConnection = async (
   }
   await deleteDataConnectionRow(tx, id);
   await notify(tx, changedChannel, id);
-  await audit(tx, actor, 'data_connection.delete', id, { name: row.name, engine: row.engine });
+  await audit(tx, actor, 'data_connection.delete', id, { name, engine });
 };
 
 /** 412 for a database that cannot be used now. */

@@ -11,6 +11,7 @@ import {
   createDataConnection,
   deleteDataConnection,
   lockDataConnection,
+  lockToDelete,
   type NewConnection,
   updateDataConnection,
 } from './data-connections.ts';
@@ -197,7 +198,7 @@ export const createDataConnections = (
         const given = configuration === undefined ? null : settingsOf({ engine, configuration });
         return updateDataConnection(tx, actor, store, before, { changes, settings: given });
       },
-      delete: (tx, actor, id) => deleteDataConnection(tx, actor, id, () => {}),
+      delete: async (tx, actor, id) => deleteDataConnection(tx, actor, await lockToDelete(tx, id)),
       closeSessions: (id) => pools.close(id),
     },
     secrets: store.secrets,

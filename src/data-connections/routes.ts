@@ -1,7 +1,7 @@
 import { audit } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
-import { finder, listPage, type Route, route } from '../http/index.ts';
-import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
+import { finder, jsonRoute, listPage, type Route } from '../http/index.ts';
+import { ApiError, unprocessable } from '../lib/errors.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import { mergeConfiguration, sameConfiguration } from './configuration.ts';
 import {
@@ -9,6 +9,7 @@ import {
   createDataConnection,
   deleteDataConnection,
   lockDataConnection,
+  lockToDelete,
   updateDataConnection,
 } from './data-connections.ts';
 import type { ConnectionSettings } from './engines/settings.ts';
@@ -69,32 +70,30 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
   };
 
   return [
-    route({
+    jsonRoute({
       id: 'listDataConnections',
       role: 'builder',
       scope: 'data:read',
       base: 'v2',
-      method: 'GET',
-      path: dataConnectionPath,
+      request: `GET ${dataConnectionPath}`,
       summary: 'List data connections',
       query: listQuery,
       response: dataConnectionPage,
       handler: listPage(db, listDataConnections, toResponse),
     }),
-    route({
+    jsonRoute({
       id: 'createDataConnection',
       role: 'builder',
       scope: 'data',
       base: 'v2',
-      method: 'POST',
-      path: dataConnectionPath,
+      request: `POST ${dataConnectionPath}`,
       summary: 'Create a data connection',
       description:
         'The connection is tried first, for at most 10 s. If that fails, the response is 422 with `steps`, and nothing is stored.',
       body: createBody,
       response: dataConnection,
       idempotent: true,
-      etag: true,
+      cache: 'revision',
       handler: async ({ body, actor, transaction, etag }) => {
         checkCount(await db.run(countDataConnections), settings.get().MAX_DATA_CONNECTIONS);
         await check(settingsOf(body));
@@ -105,45 +104,44 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
         });
       },
     }),
-    route({
+    jsonRoute({
       id: 'getDataConnection',
       role: 'builder',
       scope: 'data:read',
       base: 'v2',
-      method: 'GET',
-      path: oneDataConnectionPath,
+      request: `GET ${oneDataConnectionPath}`,
       summary: 'Get a data connection',
       description: 'The response contains no secret, only whether there is one.',
       find,
       response: dataConnection,
-      etag: true,
+      cache: 'revision',
       handler: async ({ found, etag }) => {
         etag(found.revision);
         return toResponse(found);
       },
     }),
-    route({
+    jsonRoute({
       id: 'updateDataConnection',
       role: 'builder',
       scope: 'data',
       base: 'v2',
-      method: 'PATCH',
-      path: oneDataConnectionPath,
+      request: `PATCH ${oneDataConnectionPath}`,
       summary: 'Update a data connection',
       description:
         'A changed configuration is tried first, for at most 10 s. Another host, port, username, path or tls needs the password again.',
       find,
       body: updateBody,
       response: dataConnection,
-      etag: true,
-      handler: async ({ found, body, actor, transaction, ifMatch, etag }) => {
-        for (let attempt = 1, before = found; ; attempt++) {
-          const after = changedSettings(before, body);
-          ifMatch(before.revision);
+      cache: 'revision',
+      lock: async (tx, { found, body }) => {
+        const row = await lockDataConnection(tx, found.id);
+        return { revision: row.revision, row, after: changedSettings(row, body) };
+      },
+      handler: async ({ body, actor, transaction, etag }) => {
+        for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+          const { row: before, after } = await transaction(async (_tx, locked) => locked);
           if (after) await check(after);
-          const row = await transaction(async (tx) => {
-            const locked = await lockDataConnection(tx, found.id);
-            ifMatch(locked.revision);
+          const row = await transaction(async (tx, { row: locked }) => {
             // The merged configuration is out of date.
             if (after && locked.settings !== before.settings) return null;
             return updateDataConnection(tx, actor, store, locked, { changes: body, settings: after });
@@ -153,30 +151,23 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
             etag(row.revision);
             return toResponse(row);
           }
-          if (attempt === mostAttempts) {
-            throw new ApiError('precondition_failed', 'Others change the configuration at the same time.');
-          }
-          const present = await db.run((executor) => findDataConnection(executor, found.id));
-          if (!present) throw notFound('data connection');
-          before = present;
         }
+        throw new ApiError('precondition_failed', 'Others change the configuration at the same time.');
       },
     }),
-    route({
+    jsonRoute({
       id: 'deleteDataConnection',
       role: 'builder',
       scope: 'data',
       base: 'v2',
-      method: 'DELETE',
-      path: oneDataConnectionPath,
+      request: `DELETE ${oneDataConnectionPath}`,
       summary: 'Delete a data connection',
       description: 'Returns 412 with `semantic_data_model_ids` while semantic data models use it.',
       find,
-      status: 204,
       otherStatuses: [412],
-      etag: true,
-      handler: async ({ found, actor, transaction, ifMatch }) => {
-        await transaction((tx) => deleteDataConnection(tx, actor, found.id, ifMatch));
+      lock: (tx, { found }) => lockToDelete(tx, found.id),
+      handler: async ({ found, actor, transaction }) => {
+        await transaction((tx, row) => deleteDataConnection(tx, actor, row));
         closeSessions(found.id);
       },
     }),

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { audit } from '../audit/index.ts';
 import { type OwnerIds, type OwnerKind, withoutNull } from '../files/index.ts';
-import { listPage, pageOf, pageQuery, type Route, route } from '../http/index.ts';
+import { downloadRoute, jsonRoute, listPage, pageOf, pageQuery, type Route } from '../http/index.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import { isObject } from '../lib/objects.ts';
@@ -76,12 +76,11 @@ export const frameRoutes = (
   });
   const shared = { role: 'member', base: 'v2', otherStatuses: [400] } as const;
   return [
-    route({
+    jsonRoute({
       ...shared,
       id: `list${kind.name}DataFrames`,
       scope: kind.scope.read,
-      method: 'GET',
-      path,
+      request: `GET ${path}`,
       summary: `List the data frames of a ${kind.text}`,
       find,
       query: pageQuery,
@@ -92,19 +91,20 @@ export const frameRoutes = (
         toFrameResponse,
       ),
     }),
-    route({
+    jsonRoute({
       ...shared,
       id: `create${kind.name}DataFrame`,
       scope: kind.scope.write,
-      method: 'POST',
-      path,
+      request: `POST ${path}`,
       summary: `Create a data frame of a ${kind.text}`,
       description:
         'A table that is made of a file, of what a semantic data model of the agent answers, or of a query over the data frames that there are. Returns 412 if the database of a model cannot be used.',
       find: kind.find,
-      body: createBody,
-      checkBody: ({ source }) => {
-        if (isObject(source) && source.kind === 'semantic_data_model') requireAsked(source, 'source.');
+      body: {
+        schema: createBody,
+        precheck: ({ source }) => {
+          if (isObject(source) && source.kind === 'semantic_data_model') requireAsked(source, 'source.');
+        },
       },
       otherStatuses: [400, 412],
       response: publicDataFrame,
@@ -120,13 +120,12 @@ export const frameRoutes = (
         return toFrameResponse((await queryFrames(parts, ids, query, signal)).saved!);
       },
     }),
-    route({
+    jsonRoute({
       ...shared,
       id: `query${kind.name}DataFrames`,
       // It changes something only with `save_as`, which every caller of the conversation may use.
       scope: kind.scope.write,
-      method: 'POST',
-      path: `${path}/query`,
+      request: `POST ${path}/query`,
       summary: `Query the data frames of a ${kind.text}`,
       find,
       body: queryBody,
@@ -141,23 +140,21 @@ export const frameRoutes = (
         return toAnswer(await queryFrames(parts, found, query, signal));
       },
     }),
-    route({
+    jsonRoute({
       ...shared,
       id: `get${kind.name}DataFrame`,
       scope: kind.scope.read,
-      method: 'GET',
-      path: onePath,
+      request: `GET ${onePath}`,
       summary: `Get a data frame of a ${kind.text}`,
       find: findOne,
       response: publicDataFrame,
       handler: async ({ found }) => toFrameResponse(found),
     }),
-    route({
+    jsonRoute({
       ...shared,
       id: `list${kind.name}DataFrameRows`,
       scope: kind.scope.read,
-      method: 'GET',
-      path: `${onePath}/rows`,
+      request: `GET ${onePath}/rows`,
       summary: `List the rows of a data frame of a ${kind.text}`,
       description: 'In the order of the file, unless `order` is given.',
       find: findOne,
@@ -165,27 +162,23 @@ export const frameRoutes = (
       response: rowsAnswer,
       handler: ({ found, query, signal }) => pageOfRows(parts, found, query, signal),
     }),
-    route({
+    downloadRoute({
       ...shared,
       id: `download${kind.name}DataFrame`,
       scope: kind.scope.read,
-      method: 'GET',
-      path: `${onePath}/content`,
+      request: `GET ${onePath}/content`,
       summary: `Download a data frame of a ${kind.text}`,
       find: findOne,
       query: contentQuery,
-      download: true,
       handler: ({ found, query, signal }) => contentOf(parts, found, query, signal),
     }),
-    route({
+    jsonRoute({
       ...shared,
       id: `delete${kind.name}DataFrame`,
       scope: kind.scope.write,
-      method: 'DELETE',
-      path: onePath,
+      request: `DELETE ${onePath}`,
       summary: `Delete a data frame of a ${kind.text}`,
       find: findOne,
-      status: 204,
       handler: ({ found, transaction, actor }) =>
         transaction(async (tx) => {
           if (!(await deleteFrame(tx, found, found.name))) throw notFound('data frame');

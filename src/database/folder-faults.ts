@@ -15,7 +15,7 @@ const userName = (): string => {
 
 const owner = (): string => `${process.getuid?.() ?? 'USER'}:${process.getgid?.() ?? 'GROUP'}`;
 
-/** What is wrong with the folder, and what to do, by the code of a failure. */
+/** Problems with the folder and their cures, by the code of a failure. */
 const reasons: Record<string, (folder: string) => string> = {
   EACCES: (folder) => `Make it and its files that user's: chown -R ${owner()} ${folder}`,
   EPERM: (folder) => `Make it and its files that user's: chown -R ${owner()} ${folder}`,
@@ -26,8 +26,8 @@ const reasons: Record<string, (folder: string) => string> = {
 };
 
 /**
- * What a start says if it cannot write DATA_DIR: the path, the user and the cure. Returns null if `error` is about
- * something else.
+ * Returns the error of a start that cannot write DATA_DIR: the path, the user and the cure. Returns null if `error` is
+ * about something else.
  */
 export const folderFault = (dataDir: string, error: unknown): ConfigError | null => {
   const { code, path } = error as NodeJS.ErrnoException;

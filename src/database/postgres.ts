@@ -5,7 +5,7 @@ import { Mutex } from '../lib/semaphore.ts';
 import { createDatabase, type Database } from './database.ts';
 import { type Listener, Listeners } from './listeners.ts';
 
-/** How often the listening connection is checked, in milliseconds. */
+/** Interval at which the listening connection is checked, in milliseconds. */
 const heartbeatMs = 5_000;
 
 /** One connection that receives notifications. It is opened again whenever it is lost. */
@@ -27,7 +27,7 @@ class ListeningConnection {
     const isNew = this.#listeners.add(channel, listener);
     const client = this.#client;
     if (!isNew || !client) return;
-    // What was sent before this takes effect was not received.
+    // Notifications that were sent before this takes effect were not received.
     this.#send(client, `listen ${pg.escapeIdentifier(channel)}`, () => this.#listeners.notify(channel, null));
   }
 
@@ -58,7 +58,7 @@ class ListeningConnection {
     const heartbeat = setInterval(() => this.#send(client, 'select 1'), heartbeatMs);
     heartbeat.unref();
     const lost = (error?: Error): void => {
-      // Of the errors of one connection only the first counts, and only while the connection is in use.
+      // Only the first of the errors of one connection counts, and only while the connection is in use.
       if (this.#client !== client) return;
       this.#client = null;
       clearInterval(heartbeat);

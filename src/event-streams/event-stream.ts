@@ -10,7 +10,7 @@ export interface StreamEvent {
   data: string;
 }
 
-/** Where a stream finds its events. */
+/** Source of the events of a stream. */
 export interface StreamSource {
   /** The next events, oldest first; `ended`: none will follow them. `more`: there are more already. */
   read(): Promise<{ events: readonly StreamEvent[]; ended: boolean; more: boolean }>;

@@ -2,7 +2,7 @@ import type { Database, Executor } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop, type LoopPass } from '../lib/loop.ts';
 
-/** How often all that is watched is looked at, in milliseconds, in case a notification was lost. */
+/** Interval at which everything that is watched is checked, in milliseconds, in case a notification was lost. */
 const lookEveryMs = 1_000;
 
 export interface WatcherParts {
@@ -12,7 +12,7 @@ export interface WatcherParts {
   name: string;
   /** Is notified of changes, with `scope:seq` or without a payload; absent: changes are only looked for. */
   channel?: string;
-  /** How often to look, in milliseconds; default 1 s. */
+  /** Interval of checks, in milliseconds; default 1 s. */
   everyMs?: number;
   /** The last number of each of the scopes that exists. */
   look(executor: Executor, scopes: string[]): Promise<Map<string, number>>;
@@ -147,7 +147,7 @@ export class Watcher {
     const scopes = [...this.#scopes.keys()];
     if (scopes.length === 0) return null;
     const seqs = await this.#parts.db.run((executor) => this.#parts.look(executor, scopes));
-    // What was removed has none any more: its readers find that out.
+    // A removed scope has no number any more: its readers find that out.
     for (const scope of scopes) this.#advance(scope, seqs.get(scope) ?? -1);
     return this.#everyMs;
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Database, Executor, Tx } from '../database/index.ts';
-import type { Context } from '../http/index.ts';
+import type { JsonContext } from '../http/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import type { CurrentSettings } from '../settings/index.ts';
@@ -18,7 +18,7 @@ import { findExecutions, insertLease } from './store.ts';
 import type { WaitingRoom } from './waiting-room.ts';
 
 /**
- * How many turns of the event loop it takes to see a close of the connection that has arrived. On a busy embedded
+ * Number of turns of the event loop that it takes to see a close of the connection that has arrived. On a busy embedded
  * database, whose callers left all the time, 33 of 113 claims went to one that was gone with one turn, and 3 of 74 with
  * four.
  */
@@ -83,7 +83,7 @@ export interface ClaimParts {
 }
 
 /** Who claims: their request. */
-type Caller = Pick<Context, 'principal' | 'signal' | 'checkAccess'>;
+type Caller = Pick<JsonContext, 'principal' | 'signal' | 'checkAccess'>;
 
 /**
  * Claims what there is for the agents, or waits for it. When the caller leaves or loses access, nothing stays claimed.

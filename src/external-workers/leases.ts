@@ -22,7 +22,7 @@ import { type LeaseState, lockLease, updateFinishHash } from './store.ts';
 /** Returns a new lease token: 256 bits of chance as 43 characters. */
 export const newToken = (): string => randomBytes(32).toString('base64url');
 
-/** What the database has of a token. */
+/** Returns the hash of a token, which is all that the database has of it. */
 export const hashOf = (token: string): string => sha256(token);
 
 /** The token does not hold the lease. It is a value and no error, because what was recorded must be committed. */
@@ -108,7 +108,7 @@ const inUnsafeCall = {
   message: 'The worker gave up during a tool call that must not be repeated.',
 };
 
-/** How the worker ends the execution. */
+/** Returns the end of the execution that the worker asks for. */
 const endingOf = ({ outcome, result, error, review }: FinishBody): Omit<Ending, keyof Lease> => {
   switch (outcome) {
     case 'COMPLETED':

@@ -1,5 +1,5 @@
 import type { Tx } from '../database/index.ts';
-import { type Context, finder, type Route, route } from '../http/index.ts';
+import { finder, type JsonContext, jsonRoute, type Route } from '../http/index.ts';
 import {
   findWorkItem,
   getWorkItem,
@@ -31,7 +31,7 @@ export const externalWorkerRoutes = (parts: ClaimParts, { onFinished }: External
   };
   /** Runs `fn` in the transaction of the request, and counts the run that it ended once that is committed. */
   const counting = async <T>(
-    transaction: Context['transaction'],
+    transaction: JsonContext['transaction'],
     fn: (tx: Tx, ended: Ended) => Promise<T>,
   ): Promise<T> => {
     let status: WorkItem['status'] | null = null;
@@ -44,27 +44,29 @@ export const externalWorkerRoutes = (parts: ClaimParts, { onFinished }: External
     if (status !== null) onFinished(status);
     return result;
   };
-  const shared = { role: 'builder', scope: 'work_items', method: 'POST', base: 'v2' } as const;
+  const shared = { role: 'builder', scope: 'work_items', base: 'v2' } as const;
   return [
-    route({
+    jsonRoute({
       ...shared,
       id: 'claimWorkItems',
-      path: '/work-items/claim',
+      request: 'POST /work-items/claim',
       summary: 'Claim Work Items',
       description:
         'The oldest that wait, for an external worker. If there is none it waits for `wait_seconds` and then returns no records. When the caller closes the connection nothing is claimed.',
       otherStatuses: [404],
-      checkBody: ({ agent_ids }) => db.run((executor) => checkAgents(executor, agent_ids)),
-      body: claimBody,
+      body: {
+        schema: claimBody,
+        precheck: ({ agent_ids }) => db.run((executor) => checkAgents(executor, agent_ids)),
+      },
       response: claims,
       handler: async ({ body, principal, signal, checkAccess }) => ({
         records: await claimRecords(parts, { principal, signal, checkAccess }, body),
       }),
     }),
-    route({
+    jsonRoute({
       ...shared,
       id: 'heartbeatWorkItem',
-      path: `${path}/heartbeat`,
+      request: `POST ${path}/heartbeat`,
       summary: 'Extend the lease of a Work Item',
       description: 'Also stores messages and usage. Returns 412 if the lease was lost: stop working on it.',
       find,
@@ -76,10 +78,10 @@ export const externalWorkerRoutes = (parts: ClaimParts, { onFinished }: External
           db.run((executor) => getWorkItem(executor, found.id)),
         ),
     }),
-    route({
+    jsonRoute({
       ...shared,
       id: 'finishWorkItem',
-      path: `${path}/finish`,
+      request: `POST ${path}/finish`,
       summary: 'Finish a claimed Work Item',
       description:
         'Ends the lease. The same request again changes nothing. Returns 412 if the lease was lost; the result is then only recorded in the history.',

@@ -9,9 +9,9 @@ export const insertLease = async (
     values (${lease.tokenHash}, ${lease.workItemId}, ${lease.fencing}, ${lease.leaseSeconds})`.execute(tx);
 };
 
-/** What a token is worth, with the Work Item locked until the transaction ends. */
+/** State of the lease of a token, with the Work Item locked until the transaction ends. */
 export interface LeaseState {
-  /** Of the claim; null if the token is none of this Work Item's. */
+  /** Fencing token of the claim; null if the token is none of this Work Item's. */
   fencing: number | null;
   leaseSeconds: number | null;
   finishHash: string | null;
@@ -64,7 +64,7 @@ export const isForPlatform = async (executor: Executor, workItemId: string): Pro
   return rows.length > 0;
 };
 
-/** Of these agents those that exist, with who executes their Work Items. */
+/** Returns those of these agents that exist, with who executes their Work Items. */
 export const findExecutions = async (
   executor: Executor,
   agentIds: readonly string[],

@@ -88,7 +88,7 @@ export class WaitingRoom {
             serving = false;
           }
         },
-        // What is being claimed for the caller is still handed over.
+        // Work Items that are being claimed for the caller are still handed over.
         end: () => {
           ended = true;
           if (serving) return;

@@ -2,14 +2,16 @@ import { z } from 'zod';
 import { audit } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
 import {
+  downloadRoute,
   id,
+  jsonRoute,
   listPage,
   pageOf,
   pageQuery,
   type Route,
-  route,
   timestamp,
   type UploadSpec,
+  uploadRoute,
 } from '../http/index.ts';
 import { notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
@@ -53,24 +55,22 @@ export const fileRoutes = ({ db, bytes, upload }: Parts, kind: OwnerKind): Route
   };
   const shared = { role: 'member', base: 'v2', otherStatuses: [400] } as const;
   return [
-    route({
+    jsonRoute({
       ...shared,
       id: `list${kind.name}Files`,
       scope: kind.scope.read,
-      method: 'GET',
-      path,
+      request: `GET ${path}`,
       summary: `List the files of a ${kind.text}`,
       find,
       query: pageQuery,
       response: pageOf(`${kind.name}FilePage`, publicFile),
       handler: listPage(db, (executor, page, { found }) => listFiles(executor, found, page)),
     }),
-    route({
+    uploadRoute({
       ...shared,
       id: `create${kind.name}File`,
       scope: kind.scope.write,
-      method: 'POST',
-      path,
+      request: `POST ${path}`,
       summary: `Upload a file to a ${kind.text}`,
       description: 'A name that is taken gets a number: `report (2).pdf`.',
       otherStatuses: kind.name === 'WorkItem' ? [400, 412] : [400],
@@ -80,26 +80,23 @@ export const fileRoutes = ({ db, bytes, upload }: Parts, kind: OwnerKind): Route
       handler: ({ found, upload: file, actor, transaction }) =>
         keepUpload({ db, bytes }, { kind, owner: found, upload: file, actor }, transaction),
     }),
-    route({
+    jsonRoute({
       ...shared,
       id: `get${kind.name}File`,
       scope: kind.scope.read,
-      method: 'GET',
-      path: onePath,
+      request: `GET ${onePath}`,
       summary: `Get a file of a ${kind.text}`,
       find: findOne,
       response: publicFile,
       handler: async ({ found }) => found,
     }),
-    route({
+    downloadRoute({
       ...shared,
       id: `download${kind.name}File`,
       scope: kind.scope.read,
-      method: 'GET',
-      path: `${onePath}/content`,
+      request: `GET ${onePath}/content`,
       summary: `Download a file of a ${kind.text}`,
       find: findOne,
-      download: true,
       handler: async ({ found }) => ({
         name: found.name,
         contentType: found.content_type,
@@ -108,17 +105,15 @@ export const fileRoutes = ({ db, bytes, upload }: Parts, kind: OwnerKind): Route
         bytes: () => bytes.read(found.id),
       }),
     }),
-    route({
+    jsonRoute({
       ...shared,
       id: `delete${kind.name}File`,
       scope: kind.scope.write,
-      method: 'DELETE',
-      path: onePath,
+      request: `DELETE ${onePath}`,
       summary: `Delete a file of a ${kind.text}`,
       description: 'Data frames that were made of it stay.',
       otherStatuses: kind.name === 'WorkItem' ? [400, 412] : [400],
       find: findOne,
-      status: 204,
       handler: ({ found, transaction, actor }) =>
         transaction(async (tx) => {
           await kind.lockForFiles(tx, found);

@@ -26,7 +26,7 @@ const readRange = (header: string | undefined, size: number): ByteRange | 'unsat
 export const anyContent = { content: { '*/*': { schema: { type: 'string', format: 'binary' } } } };
 
 /** What the document says of a route that responds with `download`. */
-export const downloadOperation = {
+export const downloadDocument = {
   responses: {
     200: { description: 'The content.', ...anyContent },
     206: { description: 'The part of the content that Range asks for.', ...anyContent },

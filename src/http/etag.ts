@@ -14,15 +14,20 @@ export const matchesTag = (ifNoneMatch: string | undefined, tag: string): boolea
   return tags.includes('*') || tags.includes(opaque(tag));
 };
 
-/**
- * Throws 412 unless `ifMatch` (RFC 9110, 13.1.1), if given, names the revision: `*` or a list of strong entity tags.
- */
-export const checkIfMatch = (ifMatch: string | undefined, revision: number): void => {
+/** A locked resource. `errorContext`: the fields of the 412 next to its message. */
+export interface Locked {
+  revision: number;
+  errorContext?: Record<string, unknown>;
+}
+
+/** Throws 412 unless `ifMatch` (RFC 9110, 13.1.1), if given, is `*` or a list of strong tags with that of the revision. */
+export const checkIfMatch = (ifMatch: string | undefined, { revision, errorContext = {} }: Locked): void => {
   if (ifMatch === undefined) return;
   const tags = ifMatch.split(',').map((tag) => tag.trim());
   if (tags.includes('*') || tags.includes(etagOf(revision))) return;
   throw new ApiError(
     'precondition_failed',
     'The resource was changed since the version that If-Match names. Read it again and repeat the change.',
+    errorContext,
   );
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database, Executor, Page } from '../database/index.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
-import type { Context } from './route.ts';
+import type { Context } from './context.ts';
 
 /** The envelope of description 2.5 around `record`; each list is its own named schema. */
 export const pageOf = <S extends z.ZodType>(name: string, record: S) =>

@@ -1,6 +1,6 @@
 import { ApiError } from '../lib/errors.ts';
 import { type Principal, type RequiredRole, roleAllows, type Scope, scopesAllow } from '../lib/principal.ts';
-import { basesOf, type RouteGroup } from './route.ts';
+import type { RouteGroup } from './route.ts';
 
 interface Permission {
   /** The operationId. */
@@ -22,7 +22,7 @@ export const permissionsOf = (groups: readonly RouteGroup[]): Permission[] => {
       role: route.role,
       scope: route.scope,
       method: route.method,
-      path: basesOf(route)[0] + route.path,
+      path: route.bases[0]! + route.path,
     })),
     ...rawRoutes.map(({ document: { id, role, scope }, paths }) => ({
       id,

@@ -6,7 +6,10 @@ import { client } from '../../tests/harness/http.ts';
 import { until } from '../../tests/harness/wait.ts';
 import { offlineDatabase } from '../database/index.ts';
 import { ApiError, notFound } from '../lib/errors.ts';
-import { type Route, route } from './route.ts';
+import { jsonRoute } from './json-route.ts';
+import type { Route } from './route.ts';
+import { signInRoute } from './sign-in-route.ts';
+import { streamRoute } from './stream-route.ts';
 
 let served: ServedRoutes | undefined;
 afterEach(() => {
@@ -19,23 +22,26 @@ const serve = async (...routes: Route[]) => {
   return served;
 };
 
+/** A client of the application without a key. */
+const stranger = ({ origin }: ServedRoutes) => client(`${origin}/app/api`);
+
 const base = { role: 'member', scope: null, summary: 's' } as const;
 
 test('a form is read field by field, and refused if it has a field twice or another type', async () => {
-  const { v2 } = await serve(
-    route({
-      ...base,
-      id: 'form',
-      method: 'POST',
-      path: '/form',
-      bodyType: 'form',
-      body: z.object({ token: z.string() }),
-      response: z.object({ token: z.string() }),
-      handler: async ({ body }) => body,
-    }),
+  const app = stranger(
+    await serve(
+      signInRoute({
+        summary: 's',
+        id: 'form',
+        request: 'POST /form',
+        body: { schema: z.object({ token: z.string() }), largest: 1_000, form: true },
+        response: z.object({ token: z.string() }),
+        handler: async ({ body }) => body,
+      }),
+    ),
   );
   const send = (body: string, type = 'application/x-www-form-urlencoded; charset=utf-8') =>
-    v2.raw('POST', '/form', body, { headers: { 'content-type': type } });
+    app.raw('POST', '/form', body, { headers: { 'content-type': type } });
   expect((await send('token=a%20b+c%C3%A9&more=1')).body).toEqual({ token: 'a b cé' });
   for (const [body, type] of [
     ['token=a&token=b'],
@@ -49,12 +55,11 @@ test('a form is read field by field, and refused if it has a field twice or anot
 
 test('nothing stores a response that says who has access; others are stored for their caller alone', async () => {
   const get = (path: string, noStore?: boolean) =>
-    route({
+    jsonRoute({
       ...base,
       id: path,
-      method: 'GET',
-      path: `/${path}`,
-      ...(noStore ? { noStore } : {}),
+      request: `GET /${path}`,
+      ...(noStore ? { cache: 'never' as const } : {}),
       response: z.object({}),
       handler: async () => ({}),
     });
@@ -67,43 +72,43 @@ test('nothing stores a response that says who has access; others are stored for 
 });
 
 test('a failure is a page with its error_id for a browser, and the error body for a client that accepts JSON', async () => {
-  const { withoutKey } = await serve(
-    route({
-      ...base,
-      role: 'anyone',
-      id: 'page',
-      method: 'GET',
-      path: '/page',
-      status: 303,
-      failurePage: ({ status, errorId, message, context }) =>
-        `<p>${status} ${errorId} ${message} ${context.reason}`,
-      handler: async () => {
-        throw new ApiError('forbidden', 'No.', { reason: 'no_role' });
-      },
-    }),
+  const app = stranger(
+    await serve(
+      signInRoute({
+        summary: 's',
+        id: 'page',
+        request: 'GET /page',
+        failurePage: ({ status, errorId, message, context }) =>
+          `<p>${status} ${errorId} ${message} ${context.reason}`,
+        handler: async () => {
+          throw new ApiError('forbidden', 'No.', { reason: 'no_role' });
+        },
+      }),
+    ),
   );
-  const page = await withoutKey.get('/page', { headers: { accept: 'text/html' } });
+  const page = await app.get('/page', { headers: { accept: 'text/html' } });
   expect([page.status, page.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8']);
   expect(page.text).toMatch(/^<p>403 [0-9a-f-]{36} No\. no_role$/);
-  const json = await withoutKey.get('/page', { headers: { accept: 'application/json' } });
+  const json = await app.get('/page', { headers: { accept: 'application/json' } });
   expect(json.body.error).toMatchObject({ code: 'forbidden', reason: 'no_role' });
 });
 
 test('a redirect has no body and its headers', async () => {
-  const { v2 } = await serve(
-    route({
-      ...base,
-      id: 'redirect',
-      method: 'GET',
-      path: '/redirect',
-      status: 303,
-      handler: async ({ header }) => {
-        header('location', '/there');
-        header('set-cookie', ['a=1', 'b=2']);
-      },
-    }),
+  const app = stranger(
+    await serve(
+      signInRoute({
+        summary: 's',
+        id: 'redirect',
+        request: 'GET /redirect',
+        failurePage: () => '',
+        handler: async ({ header }) => {
+          header('location', '/there');
+          header('set-cookie', ['a=1', 'b=2']);
+        },
+      }),
+    ),
   );
-  const { status, headers, text } = await v2.get('/redirect');
+  const { status, headers, text } = await app.get('/redirect');
   expect([status, headers.get('location'), headers.getSetCookie(), text]).toEqual([
     303,
     '/there',
@@ -125,12 +130,11 @@ test('a stream arrives piece by piece, and closes its source when the client lea
     }
   }
   const { origin } = await serve(
-    route({
+    streamRoute({
       ...base,
       id: 'stream',
-      method: 'GET',
-      path: '/stream',
-      stream: 'application/x-ndjson',
+      request: 'GET /stream',
+      type: 'application/x-ndjson',
       handler: async () => lines(),
     }),
   );
@@ -157,21 +161,19 @@ test('a conditional response has an ETag of its content, and is 304 without a bo
   let content = { now: 1, items: ['a'] };
   const response = z.object({ now: z.int(), items: z.array(z.string()) });
   const { v2 } = await serve(
-    route({
+    jsonRoute({
       ...base,
       id: 'list',
-      method: 'GET',
-      path: '/list',
-      conditional: ({ items }) => items,
+      request: 'GET /list',
+      cache: ({ items }) => items,
       response,
       handler: async () => content,
     }),
-    route({
+    jsonRoute({
       ...base,
       id: 'whole',
-      method: 'GET',
-      path: '/whole',
-      conditional: true,
+      request: 'GET /whole',
+      cache: 'content',
       response,
       handler: async () => content,
     }),
@@ -197,12 +199,11 @@ test('a conditional response has an ETag of its content, and is 304 without a bo
 
 test('only the application gets long answers compressed, if it takes them', async () => {
   const list = (base_: 'app' | 'v2', length: number) =>
-    route({
+    jsonRoute({
       ...base,
       id: `${base_}${length}`,
-      method: 'GET',
       base: base_,
-      path: `/of${length}`,
+      request: `GET /of${length}`,
       response: z.object({ text: z.string() }),
       handler: async () => ({ text: 'a'.repeat(length) }),
     });
@@ -225,11 +226,10 @@ test('a request that waits ends with the refusal when its caller loses access', 
   let gone = false;
   let waiting = false;
   const { v2 } = await serve(
-    route({
+    jsonRoute({
       ...base,
       id: 'wait',
-      method: 'GET',
-      path: '/wait',
+      request: 'GET /wait',
       find: async () => {
         if (gone) throw notFound('agent');
       },

@@ -7,11 +7,12 @@ import { type Base, bases } from './addresses.ts';
 import { type CallerParts, type Callers, createCallers } from './callers.ts';
 import { createFastify } from './fastify.ts';
 import { type HealthParts, type Listener, listenerOf, mountHealth } from './health.ts';
-import { mountRoutes, refuseUnknownPaths } from './mount.ts';
+import { mountRoutes } from './mount.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
 import { mountRaw, type RawParts } from './raw.ts';
 import { responseHeaders } from './response-headers.ts';
 import type { RouteGroup } from './route.ts';
+import { refuseUnknownPaths } from './unknown-paths.ts';
 
 export interface ServerOptions extends CallerParts, HealthParts {
   /** The routes, grouped as in the OpenAPI documents. */

@@ -5,6 +5,8 @@ import type { ResolvedLlm } from './kinds.ts';
 import {
   createLlm,
   deleteLlm,
+  lockLlm,
+  lockToUpdate,
   type NewLlm,
   resolveLlm,
   updateDefaultLlm,
@@ -67,8 +69,9 @@ export const createLlmConfigurations = (
           ...settings.open(row),
         })),
       create: (tx, actor, body) => createLlm(tx, actor, settings, body),
-      update: (tx, actor, id, body) => updateLlm(tx, actor, settings, id, body),
-      delete: (tx, actor, id) => deleteLlm(tx, actor, id),
+      update: async (tx, actor, id, body) =>
+        updateLlm(tx, actor, settings, await lockToUpdate(tx, settings, id, body)),
+      delete: async (tx, actor, id) => deleteLlm(tx, actor, await lockLlm(tx, id)),
       findDefault: findDefaultLlm,
       setDefault: updateDefaultLlm,
     },

@@ -37,7 +37,7 @@ export const resolveLlm = async (
 };
 
 /** Returns the row, locked until the transaction ends. Throws 404 if there is none. */
-const lockLlm = async (tx: Tx, id: string): Promise<LlmRow> => {
+export const lockLlm = async (tx: Tx, id: string): Promise<LlmRow> => {
   const row = await findLockedLlm(tx, id);
   if (!row) throw notFound('LLM configuration');
   return row;
@@ -124,26 +124,33 @@ const checkKind = (before: LlmRow, { kind }: { kind?: string }): void => {
   }
 };
 
-/**
- * Changes what `body` names. Its settings are validated for the kind of the row: 422 for wrong ones. `ifMatch` is called
- * for the locked row, after the checks of the body.
- */
-export const updateLlm = async (
+/** An update of a locked configuration, which was checked. */
+interface CheckedUpdate extends LlmUpdate {
+  before: LlmRow;
+  revision: number;
+}
+
+/** Locks the configuration, and checks what `body` names: 422 for settings that its kind cannot have. */
+export const lockToUpdate = async (
   tx: Tx,
-  actor: Actor,
   store: LlmSettingsStore,
   id: string,
   body: { kind?: string; name?: string; model?: string },
-  ifMatch: (revision: number) => void = () => {},
-): Promise<LlmRow> => {
+): Promise<CheckedUpdate> => {
   const before = await lockLlm(tx, id);
   checkKind(before, body);
+  const { name, model } = body;
   const changes = readChanges(before.kind, body);
   const settings = changedSettings(store.open(before), changes);
-  ifMatch(before.revision);
-  const { name, model } = body;
-  return writeLlm(tx, actor, store, before, { name, model, changes, settings });
+  return { before, revision: before.revision, name, model, changes, settings };
 };
+
+export const updateLlm = (
+  tx: Tx,
+  actor: Actor,
+  store: LlmSettingsStore,
+  { before, ...update }: CheckedUpdate,
+): Promise<LlmRow> => writeLlm(tx, actor, store, before, update);
 
 const usedBy: Record<LlmUse, string> = {
   default:
@@ -152,15 +159,8 @@ const usedBy: Record<LlmUse, string> = {
   documents: 'Document intelligence uses this LLM configuration. Give it another one first.',
 };
 
-/** Deletes the configuration. Throws 412 for the default and for one that agents or document intelligence use. */
-export const deleteLlm = async (
-  tx: Tx,
-  actor: Actor,
-  id: string,
-  ifMatch: (revision: number) => void = () => {},
-): Promise<void> => {
-  const row = await lockLlm(tx, id);
-  ifMatch(row.revision);
+/** Deletes the locked configuration. Throws 412 for the default and for one that agents or document intelligence use. */
+export const deleteLlm = async (tx: Tx, actor: Actor, row: LlmRow): Promise<void> => {
   const use = await deleteLlmRow(tx, row.id);
   if (use !== null) {
     throw new ApiError('precondition_failed', usedBy[use], { llm_id: row.id });

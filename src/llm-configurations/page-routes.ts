@@ -1,10 +1,10 @@
 import type { Database } from '../database/index.ts';
-import { type Context, finder, listPage, pageQuery, type Route, route, text } from '../http/index.ts';
+import { type Context, finder, jsonRoute, listPage, pageQuery, type Route, text } from '../http/index.ts';
 import { usedLlm, usedLlmPage } from './schemas.ts';
 import { findLlm, type LlmRow, listLlms } from './store.ts';
 import { listLlmUses } from './use-store.ts';
 
-const reads = { role: 'builder', scope: 'llm:read', method: 'GET', base: 'app' } as const;
+const reads = { role: 'builder', scope: 'llm:read', base: 'app' } as const;
 
 type ToResponse = (
   row: LlmRow,
@@ -15,10 +15,10 @@ type ToResponse = (
 export const pageRoutes = (db: Database, toResponse: ToResponse): Route[] => {
   const find = finder(db, 'LLM configuration', 'llm_id', findLlm);
   return [
-    route({
+    jsonRoute({
       ...reads,
       id: 'listUsedLlmConfigurations',
-      path: '/llm-configurations',
+      request: 'GET /llm-configurations',
       summary: 'List LLM configurations with the agents that use them',
       query: pageQuery.extend({ q: text(200).optional().describe('A part of the name or of the model.') }),
       response: usedLlmPage,
@@ -35,15 +35,15 @@ export const pageRoutes = (db: Database, toResponse: ToResponse): Route[] => {
         ({ uses, ...row }, context) => ({ ...toResponse(row, context), ...uses }),
       ),
     }),
-    route({
+    jsonRoute({
       ...reads,
       id: 'getUsedLlmConfiguration',
-      path: '/llm-configurations/{llm_id}',
+      request: 'GET /llm-configurations/{llm_id}',
       summary: 'Get an LLM configuration with the agents that use it',
       description: 'The ETag is that of the configuration, for a change of it.',
       find,
       response: usedLlm,
-      etag: true,
+      cache: 'revision',
       handler: async (context) => {
         const { found } = context;
         const uses = await db.run((executor) => listLlmUses(executor, [found.id]));

@@ -1,8 +1,16 @@
 import type { Database } from '../database/index.ts';
-import { type Context, finder, listPage, pageQuery, type Route, route } from '../http/index.ts';
+import { type Context, finder, jsonRoute, listPage, pageQuery, type Route } from '../http/index.ts';
 import { limitsOf } from './fields.ts';
 import { effectiveBaseUrl, plainFields, type ResolvedLlm } from './kinds.ts';
-import { createLlm, deleteLlm, hasSecret, updateDefaultLlm, updateLlm } from './llm-configurations.ts';
+import {
+  createLlm,
+  deleteLlm,
+  hasSecret,
+  lockLlm,
+  lockToUpdate,
+  updateDefaultLlm,
+  updateLlm,
+} from './llm-configurations.ts';
 import { pageRoutes } from './page-routes.ts';
 import {
   createBody,
@@ -58,28 +66,26 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
   });
 
   return [
-    route({
+    jsonRoute({
       id: 'listLlmConfigurations',
       role: 'builder',
       scope: 'llm:read',
-      method: 'GET',
-      path,
+      request: `GET ${path}`,
       summary: 'List LLM configurations',
       query: pageQuery,
       response: llmPage,
       handler: listPage(db, (executor, page) => listLlms(executor, page), toResponse),
     }),
-    route({
+    jsonRoute({
       id: 'createLlmConfiguration',
       role: 'admin',
       scope: 'llm',
-      method: 'POST',
-      path,
+      request: `POST ${path}`,
       summary: 'Create an LLM configuration',
       body: createBody,
       response: llmConfiguration,
       idempotent: true,
-      etag: true,
+      cache: 'revision',
       handler: (context) =>
         context.transaction(async (tx) => {
           const row = await createLlm(tx, context.actor, settings, context.body);
@@ -87,22 +93,20 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
           return toResponse(row, context);
         }),
     }),
-    route({
+    jsonRoute({
       id: 'getLlmDefaults',
       role: 'admin',
       scope: 'llm:read',
-      method: 'GET',
-      path: `${path}/defaults`,
+      request: `GET ${path}/defaults`,
       summary: 'Get the default LLM configuration',
       response: llmDefaults,
       handler: async () => ({ llm_id: (await db.run(findDefaultLlm)).id }),
     }),
-    route({
+    jsonRoute({
       id: 'setLlmDefaults',
       role: 'admin',
       scope: 'llm',
-      method: 'PUT',
-      path: `${path}/defaults`,
+      request: `PUT ${path}/defaults`,
       summary: 'Set the default LLM configuration',
       body: defaultsBody,
       response: llmDefaults,
@@ -112,62 +116,56 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
           return { llm_id };
         }),
     }),
-    route({
+    jsonRoute({
       id: 'getLlmConfiguration',
       role: 'builder',
       scope: 'llm:read',
-      method: 'GET',
-      path: onePath,
+      request: `GET ${onePath}`,
       summary: 'Get an LLM configuration',
       description: 'The response does not contain its secrets.',
       find,
       response: llmConfiguration,
-      etag: true,
+      cache: 'revision',
       handler: async (context) => {
         context.etag(context.found.revision);
         return toResponse(context.found, context);
       },
     }),
-    route({
+    jsonRoute({
       id: 'updateLlmConfiguration',
       role: 'admin',
       scope: 'llm',
-      method: 'PATCH',
-      path: onePath,
+      request: `PATCH ${onePath}`,
       summary: 'Update an LLM configuration',
       find,
       body: updateBody,
       response: llmConfiguration,
-      etag: true,
+      cache: 'revision',
+      lock: (tx, { found, body }) => lockToUpdate(tx, settings, found.id, body),
       handler: (context) =>
-        context.transaction(async (tx) => {
-          const { actor, found, body, ifMatch } = context;
-          const row = await updateLlm(tx, actor, settings, found.id, body, ifMatch);
+        context.transaction(async (tx, checked) => {
+          const row = await updateLlm(tx, context.actor, settings, checked);
           context.etag(row.revision);
           return toResponse(row, context);
         }),
     }),
-    route({
+    jsonRoute({
       id: 'deleteLlmConfiguration',
       role: 'admin',
       scope: 'llm',
-      method: 'DELETE',
-      path: onePath,
+      request: `DELETE ${onePath}`,
       summary: 'Delete an LLM configuration',
       description: 'Returns 412 while it is the default, or agents or document intelligence use it.',
       find,
-      status: 204,
       otherStatuses: [412],
-      etag: true,
-      handler: ({ found, transaction, ifMatch, actor }) =>
-        transaction((tx) => deleteLlm(tx, actor, found.id, ifMatch)),
+      lock: (tx, { found }) => lockLlm(tx, found.id),
+      handler: ({ transaction, actor }) => transaction((tx, row) => deleteLlm(tx, actor, row)),
     }),
-    route({
+    jsonRoute({
       id: 'testLlmConfiguration',
       role: 'admin',
       scope: 'llm',
-      method: 'POST',
-      path: `${onePath}/test`,
+      request: `POST ${onePath}/test`,
       summary: 'Test an LLM configuration',
       description:
         'Connects, and asks the model for a reply, for a tool call and for a streamed reply, within 30 s. The response is 200 also when a step fails.',

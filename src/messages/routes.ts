@@ -1,5 +1,5 @@
 import type { Database, Executor } from '../database/index.ts';
-import { type Context, download, downloadOperation, pageQuery } from '../http/index.ts';
+import { download, downloadDocument, pageQuery, type WebContext } from '../http/index.ts';
 import { notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import { rawContent } from './content.ts';
@@ -9,14 +9,14 @@ import type { MessagePart } from './messages.ts';
 export const messageList = {
   description: 'Newest first. A long content is cut; its own address has all of it.',
   query: pageQuery,
-  conditional: true,
+  cache: 'content',
 } as const;
 
 /** Parts of the routes that download one message. `find` loads the parts of the message that the path names. */
 export const messageDownload = {
   description: 'A single text as it is, anything else as JSON. A `Range` of bytes is honored.',
-  web: { methods: [], operation: downloadOperation },
-  handler: async ({ found, params, headers }: Context<MessagePart[]>) => {
+  document: downloadDocument,
+  handler: async ({ found, params, headers }: WebContext<MessagePart[]>) => {
     const { text, type } = rawContent(found);
     const ending = type === 'text/plain' ? 'txt' : 'json';
     return download({ text, type, name: `message-${params.message_id}.${ending}` }, headers.range);

@@ -1,6 +1,6 @@
 import { audit } from '../audit/index.ts';
 import { notify } from '../database/index.ts';
-import { type Context, type Route, route } from '../http/index.ts';
+import { type JsonContext, jsonRoute, type Route } from '../http/index.ts';
 import { messageOf, unprocessable } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Telemetry } from '../telemetry/index.ts';
@@ -9,7 +9,7 @@ import { integrationPath } from './public-routes.ts';
 import { deadLetterIds, deadLetterPage, deadLetterQuery, purgeResult, retryResult } from './schemas.ts';
 import type { IntegrationRow } from './store.ts';
 
-const writes = { role: 'admin', scope: 'observability', method: 'POST', base: 'app' } as const;
+const writes = { role: 'admin', scope: 'observability', base: 'app' } as const;
 
 /** The channel that notifies replicas of requests to retry or purge dead letters. */
 export const deadLetterChannel = 'observability_dead_letters';
@@ -76,7 +76,7 @@ export const deadLetterRoutes = ({
    */
   const announce = async (
     action: 'retry' | 'purge',
-    { found, body, actor }: Context<IntegrationRow, unknown, { ids?: string[] }>,
+    { found, body, actor }: JsonContext<IntegrationRow, unknown, { ids?: string[] }>,
   ): Promise<string[] | undefined> => {
     const { ids } = body;
     const { replicaId } = telemetry;
@@ -88,13 +88,12 @@ export const deadLetterRoutes = ({
     return heldBy(replicaId, ids);
   };
   return [
-    route({
+    jsonRoute({
       id: 'listDeadLetters',
       role: 'admin',
       scope: 'observability:read',
-      method: 'GET',
       base: 'app',
-      path,
+      request: `GET ${path}`,
       summary: 'List dead letters',
       description:
         'Returns a page of the spans that the backend refused and that this replica holds, oldest first. `on_other_replicas` is the number of the others; each replica lists its own. `total` counts all.',
@@ -128,16 +127,15 @@ export const deadLetterRoutes = ({
         };
       },
     }),
-    route({
+    jsonRoute({
       ...writes,
       id: 'retryDeadLetters',
-      path: `${path}/retry`,
+      request: `POST ${path}/retry`,
       summary: 'Retry dead letters',
       description:
         'Retries all or some. The response is about those that this replica holds, and is sent within 20 s. The other replicas retry theirs at the same time; the health shows the result.',
       find,
-      body: deadLetterIds,
-      bodyOptional: true,
+      body: { schema: deadLetterIds, optional: true },
       response: retryResult,
       handler: async (context) => {
         const { replicaId, deadLetters } = telemetry;
@@ -147,16 +145,15 @@ export const deadLetterRoutes = ({
         return { ...result, replica_id: replicaId, on_other_replicas };
       },
     }),
-    route({
+    jsonRoute({
       ...writes,
       id: 'purgeDeadLetters',
-      path: `${path}/purge`,
+      request: `POST ${path}/purge`,
       summary: 'Purge dead letters',
       description:
         'Purges all or some; they count as discarded. The response is about those that this replica holds. The other replicas purge theirs at the same time; the health shows the result.',
       find,
-      body: deadLetterIds,
-      bodyOptional: true,
+      body: { schema: deadLetterIds, optional: true },
       response: purgeResult,
       handler: async (context) => {
         const { replicaId, deadLetters } = telemetry;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { audit } from '../audit/index.ts';
 import { type Database, notify, type Tx } from '../database/index.ts';
-import { type Context, type Route, route } from '../http/index.ts';
+import { type JsonContext, jsonRoute, type Operation } from '../http/index.ts';
 import { withoutUndefined } from '../lib/objects.ts';
 import type { Health } from '../telemetry/index.ts';
 import type { TestResult } from './connection-test.ts';
@@ -23,7 +23,7 @@ export interface IntegrationParts {
   health: (row: Pick<IntegrationRow, 'number' | 'is_enabled'>, reported?: Health) => Promise<Health>;
 }
 
-type Words = Pick<Route, 'id' | 'summary' | 'description'>;
+type Words = Pick<Operation, 'id' | 'summary' | 'description'>;
 
 /** An API of integrations: its words, and how it takes settings and shows integrations. */
 interface Api<Given, Shown extends z.ZodType> {
@@ -55,12 +55,14 @@ export const integrationOperations = <Given, Shown extends z.ZodType>(
   const path = `${api.path}/{integration_id}`;
 
   const update = async (
-    { found, transaction, ifMatch, etag, actor }: Context<IntegrationRow>,
+    {
+      transaction,
+      etag,
+      actor,
+    }: Pick<JsonContext<unknown, unknown, unknown, IntegrationRow>, 'transaction' | 'etag' | 'actor'>,
     changesOf: (before: IntegrationRow) => UpdateBody,
   ) => {
-    const row = await transaction(async (tx) => {
-      const before = await integrations.lock(tx, found.id);
-      ifMatch(before.revision);
+    const row = await transaction(async (tx, before) => {
       const row = await integrations.update(tx, actor, before, changesOf(before), {
         shown: api.showsCredentials,
       });
@@ -71,8 +73,11 @@ export const integrationOperations = <Given, Shown extends z.ZodType>(
     return show(row);
   };
 
+  const lock = (tx: Tx, { found }: { found: { id: string } }): Promise<IntegrationRow> =>
+    integrations.lock(tx, found.id);
+
   /** Tests an integration as it is stored. If the sample span is accepted, delivery resumes on every replica. */
-  const testStored = async ({ found, actor }: Context<IntegrationRow>): Promise<TestResult> => {
+  const testStored = async ({ found, actor }: JsonContext<IntegrationRow>): Promise<TestResult> => {
     const result = await test(integrations.open(found));
     await db.tx(async (tx) => {
       // One that failed has sent the credentials too.
@@ -83,16 +88,14 @@ export const integrationOperations = <Given, Shown extends z.ZodType>(
   };
 
   return {
-    create: route({
+    create: jsonRoute({
       ...writes,
       ...words.create,
-      method: 'POST',
-      path: api.path,
+      request: `POST ${api.path}`,
       body: createBody,
-      status: 201,
-      response,
+      response: { 201: response },
       idempotent: true,
-      etag: true,
+      cache: 'revision',
       handler: async ({ body, transaction, etag, actor }) => {
         await integrations.checkAddress(body.settings);
         const created = await transaction(async (tx) => {
@@ -104,29 +107,28 @@ export const integrationOperations = <Given, Shown extends z.ZodType>(
         return created;
       },
     }),
-    get: route({
+    get: jsonRoute({
       ...reads,
       ...words.get,
-      method: 'GET',
-      path,
+      request: `GET ${path}`,
       find,
       response,
-      etag: true,
-      handler: async ({ found, etag, actor }: Context<ReadRow>) => {
+      cache: 'revision',
+      handler: async ({ found, etag, actor }: JsonContext<ReadRow>) => {
         if (api.showsCredentials) await integrations.auditReads(actor, [found]);
         etag(found.revision);
         return show(found);
       },
     }),
-    replace: route({
+    replace: jsonRoute({
       ...writes,
       ...words.replace,
-      method: 'PUT',
-      path,
+      request: `PUT ${path}`,
       find,
       body: api.replaceBody,
       response,
-      etag: true,
+      cache: 'revision',
+      lock,
       handler: async (context) => {
         const { settings: given, ...rest } = context.body;
         if (given) await integrations.checkAddress(settingsOf(given, context.found));
@@ -135,26 +137,27 @@ export const integrationOperations = <Given, Shown extends z.ZodType>(
         );
       },
     }),
-    patch: route({
+    patch: jsonRoute({
       ...writes,
       ...words.patch,
-      method: 'PATCH',
-      path,
+      request: `PATCH ${path}`,
       find,
       body: patchBody,
       response,
-      etag: true,
+      cache: 'revision',
+      lock,
       handler: (context) => update(context, () => withoutUndefined(context.body)),
     }),
-    test: route({
+    test: jsonRoute({
       ...writes,
       ...words.test,
-      method: 'POST',
-      path: `${path}/test`,
+      request: `POST ${path}/test`,
       find,
-      ...(api.testBody ? { body: api.testBody, bodyOptional: true } : {}),
+      ...(api.testBody ? { body: { schema: api.testBody, optional: true } } : {}),
       response: testResult,
-      handler: (context: Context<IntegrationRow, unknown, { settings?: Given | undefined } | undefined>) =>
+      handler: (
+        context: JsonContext<IntegrationRow, unknown, { settings?: Given | undefined } | undefined>,
+      ) =>
         context.body?.settings ? test(settingsOf(context.body.settings, context.found)) : testStored(context),
     }),
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Tx } from '../database/index.ts';
-import { jsonObject, queryInteger, type Route, route, timestamp, validate } from '../http/index.ts';
+import { jsonObject, jsonRoute, queryInteger, type Route, timestamp, validate } from '../http/index.ts';
 import { listErrorTimes, listSamples, unusedHealth } from '../telemetry/index.ts';
 import { type IntegrationParts, integrationOperations } from './integration-routes.ts';
 import { putBody } from './schemas.ts';
@@ -8,7 +8,7 @@ import { settingsInput } from './settings.ts';
 import { shownIntegration, withoutSecrets, withStoredSecrets } from './shown.ts';
 import { type IntegrationRow, listIntegrations, listNamedScopes } from './store.ts';
 
-const reads = { role: 'admin', scope: 'observability:read', method: 'GET', base: 'app' } as const;
+const reads = { role: 'admin', scope: 'observability:read', base: 'app' } as const;
 
 const path = '/integrations';
 
@@ -117,13 +117,13 @@ export const pageRoutes = (parts: IntegrationParts): Route[] => {
   });
 
   return [
-    route({
+    jsonRoute({
       ...reads,
       id: 'listIntegrations',
-      path,
+      request: `GET ${path}`,
       summary: 'List integrations without credentials',
       description: 'Newest first, with their scopes and their health.',
-      conditional: true,
+      cache: 'content',
       response: z.object({ data: z.array(shownIntegration) }).meta({ id: 'IntegrationList' }),
       handler: async () => ({
         data: await show(await db.run((executor) => listIntegrations(executor, {}, ''))),
@@ -134,10 +134,10 @@ export const pageRoutes = (parts: IntegrationParts): Route[] => {
     operations.replace,
     operations.patch,
     operations.test,
-    route({
+    jsonRoute({
       ...reads,
       id: 'listIntegrationHistory',
-      path: `${path}/{integration_id}/history`,
+      request: `GET ${path}/{integration_id}/history`,
       summary: 'List what an integration delivered, minute by minute',
       description: 'One sample a minute, oldest first. They are kept for 48 hours.',
       find,

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type Route, route } from '../http/index.ts';
+import { jsonRoute, type Route } from '../http/index.ts';
 import { isId } from '../lib/ids.ts';
 import { type IntegrationParts, integrationOperations } from './integration-routes.ts';
 import { health, integration, listQuery, putBody, testBody, testResult } from './schemas.ts';
 import { scopeRoutes } from './scope-routes.ts';
 
-const reads = { role: 'admin', scope: 'observability:read', method: 'GET' } as const;
+const reads = { role: 'admin', scope: 'observability:read' } as const;
 const writes = { role: 'admin', scope: 'observability' } as const;
 
 const path = '/observability/integrations';
@@ -54,10 +54,10 @@ export const publicRoutes = (parts: IntegrationParts): Route[] => {
     show: async (row) => toResponse(row),
   });
   return [
-    route({
+    jsonRoute({
       ...reads,
       id: 'listObservabilityIntegrations',
-      path,
+      request: `GET ${path}`,
       summary: 'List integrations',
       description: 'Newest first. The response contains their credentials.',
       query: listQuery,
@@ -72,42 +72,35 @@ export const publicRoutes = (parts: IntegrationParts): Route[] => {
     operations.get,
     operations.replace,
     operations.patch,
-    route({
+    jsonRoute({
       ...writes,
       id: 'deleteObservabilityIntegration',
-      method: 'DELETE',
-      path: integrationPath,
+      request: `DELETE ${integrationPath}`,
       summary: 'Delete an integration',
       description: 'Spans that it has not delivered are discarded and counted.',
       find,
-      status: 204,
-      etag: true,
-      handler: async ({ found, transaction, ifMatch, actor }) => {
-        await transaction(async (tx) => {
-          const row = await integrations.lock(tx, found.id);
-          ifMatch(row.revision);
-          await integrations.delete(tx, actor, row);
-        });
+      lock: (tx, { found }) => integrations.lock(tx, found.id),
+      handler: async ({ transaction, actor }) => {
+        await transaction((tx, row) => integrations.delete(tx, actor, row));
         await changed();
       },
     }),
     ...scopeRoutes(parts, integrationPath),
     operations.test,
-    route({
+    jsonRoute({
       ...writes,
       id: 'testObservabilitySettings',
-      method: 'POST',
-      path: `${path}/test`,
+      request: `POST ${path}/test`,
       summary: 'Test integration settings',
       description: 'Sends one sample span with settings that are not saved.',
       body: testBody,
       response: testResult,
       handler: ({ body }) => test(body.settings),
     }),
-    route({
+    jsonRoute({
       ...reads,
       id: 'getObservabilityHealth',
-      path: `${integrationPath}/health`,
+      request: `GET ${integrationPath}/health`,
       summary: 'Get the health of an integration',
       description:
         'Returns whether it delivers, and how many spans it delivered, lost or still has to deliver.',

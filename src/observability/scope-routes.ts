@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Route, route } from '../http/index.ts';
+import { jsonRoute, type Route } from '../http/index.ts';
 import type { IntegrationParts } from './integration-routes.ts';
 import { scope, scopeBody, scopeQuery } from './schemas.ts';
 import { agentOf, createScope, deleteScope } from './scopes.ts';
@@ -13,31 +13,28 @@ export const scopeRoutes = (
   const path = `${integrationPath}/scopes`;
   const { find } = integrations;
   return [
-    route({
+    jsonRoute({
       id: 'listObservabilityScopes',
       role: 'admin',
       scope: 'observability:read',
-      method: 'GET',
-      path,
+      request: `GET ${path}`,
       summary: 'List scopes',
       description: 'Returns whether the integration applies to all agents, or to which ones.',
       find,
       response: z.array(scope),
       handler: ({ found }) => db.run((executor) => listScopes(executor, found.id)),
     }),
-    route({
+    jsonRoute({
       id: 'createObservabilityScope',
       role: 'admin',
       scope: 'observability',
-      method: 'POST',
-      path,
+      request: `POST ${path}`,
       summary: 'Create a scope',
       description:
         'Applies the integration to all agents or to one. Returns the existing scope if there is one.',
       find,
       body: scopeBody,
-      status: 201,
-      response: scope,
+      response: { 201: scope },
       idempotent: true,
       handler: async ({ found, body, transaction, actor }) => {
         const row = await transaction(async (tx) => {
@@ -48,16 +45,14 @@ export const scopeRoutes = (
         return row;
       },
     }),
-    route({
+    jsonRoute({
       id: 'deleteObservabilityScope',
       role: 'admin',
       scope: 'observability',
-      method: 'DELETE',
-      path,
+      request: `DELETE ${path}`,
       summary: 'Delete a scope',
       find,
       query: scopeQuery,
-      status: 204,
       otherStatuses: [400],
       handler: async ({ found, query, transaction, actor }) => {
         await transaction(async (tx) => {

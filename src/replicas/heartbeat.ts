@@ -19,9 +19,9 @@ interface HeartbeatParts {
   /** The clock of this machine. */
   clock: { now(): number };
   roles: readonly string[];
-  /** What the loops of this replica last did. */
+  /** Returns the last passes of the loops of this replica. */
   loops: () => readonly LoopPass[];
-  /** What its firing loop last did; null on a replica that does not schedule. */
+  /** Returns the last pass of its firing loop; null on a replica that does not schedule. */
   firing: () => LoopPass | null;
   /** Its telemetry log, which replicas may share. */
   telemetryLog: () => { id: string; bytes: number };
@@ -35,7 +35,7 @@ export class Heartbeat {
   /** When it was last stored that this replica is scheduling, by the clock that no one sets; null before. */
   #schedulingAt: number | null = null;
   #skewMs: number | null = null;
-  /** What has kept it from that since then. */
+  /** Cause that has kept the replica from scheduling since then. */
   #cause: OutageCause | null = null;
 
   constructor(parts: HeartbeatParts) {

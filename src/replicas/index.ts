@@ -16,14 +16,13 @@ export {
 } from './store.ts';
 
 export interface Replicas extends Feature {
-  /** What the Overview shows of replicas. */
   overview: { roles: typeof listRoles; attention: typeof replicaAttention };
 }
 
 interface Needs {
-  /** What the loops of this replica last did. */
+  /** Returns the last passes of the loops of this replica. */
   loops: () => readonly LoopPass[];
-  /** What the firing loop last did, on a replica that runs it. */
+  /** Returns the last pass of the firing loop, on a replica that runs it. */
   firing: () => LoopPass;
   /** The telemetry log of this replica. */
   telemetryLog: () => { id: string; bytes: number };
@@ -44,7 +43,6 @@ export const createReplicas = (
     telemetryLog,
   });
   return {
-    /** What the Overview shows of replicas. */
     overview: { roles: listRoles, attention: replicaAttention },
     loops: [heartbeat],
     retention: [

@@ -71,7 +71,7 @@ export const listRoles = async (executor: Executor): Promise<RoleState[]> => {
   return rows;
 };
 
-/** How much more time may pass on the database's clock than in a process before that is a jump. */
+/** Extra time on the database's clock, compared with that of a process, above which it counts as a jump. */
 const jumpMs = 10_000;
 
 export interface Beat
@@ -79,7 +79,7 @@ export interface Beat
   /** True if its firing loop is at work. */
   scheduling: boolean;
   stopping: boolean;
-  /** How long ago it last wrote that it is, by a clock that no one sets; null if it never has. */
+  /** Time since it last wrote that it schedules, by a clock that no one sets; null if it never has. */
   elapsed_ms: number | null;
   /** Reason why it has not been since then, or since its start; null if it does not know. */
   cause: OutageCause | null;
@@ -153,7 +153,7 @@ export const listOutages = async (
   return rows;
 };
 
-/** What is known of who schedules at present. */
+/** State of scheduling at present. */
 export interface Scheduling {
   now: Date;
   /** True if a replica is scheduling. */

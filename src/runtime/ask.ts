@@ -88,7 +88,7 @@ const askForObject = async (
   const step = toStep(request, signal ? AbortSignal.any([signal, timeout]) : timeout);
   try {
     const reply = await stepWithRetries(model, step, { mostCalls, waitMs });
-    // What is read from a document keeps all digits of an id. A query counts with numbers.
+    // JSON that is read from a document keeps all digits of an id. A query counts with numbers.
     const parse = request.as === 'reply' ? parseExactJson : JSON.parse;
     return { output: outputOf(reply, parse), text: reply.text, usage: reply.usage };
   } catch (error) {

@@ -34,11 +34,11 @@ export interface Attempt {
   readonly log: Logger;
   /** The conversation as it is stored; each stored message is added. */
   readonly messages: Message[];
-  /** Of all attempts so far. */
+  /** Usage of all attempts so far. */
   readonly usage: RunUsage;
   model: string | null;
   context: ContextCut;
-  /** What happened since the last transaction. */
+  /** Steps since the last transaction. */
   steps: StepRecord[];
 }
 
@@ -48,7 +48,7 @@ const withReply = (steps: readonly StepRecord[]): StepRecord[] => {
   return steps.map((step) => (step === reply ? { ...step, message: 0 } : step));
 };
 
-/** What the end of the attempt stores besides its outcome. */
+/** Returns the values that the end of the attempt stores besides its outcome. */
 export const endOf = ({ usage, model, steps, tracing }: Attempt): RunEnd => ({
   usage,
   model,

@@ -18,7 +18,7 @@ export interface Allowance {
   byBudget: boolean;
 }
 
-/** What the next model call may use; null if too little of the budget is left. */
+/** Returns the allowance of the next model call; null if too little of the budget is left. */
 export const allowanceOf = (
   { max_tokens, max_output_tokens }: TokenLimits,
   usage: RunUsage,

@@ -1,9 +1,9 @@
 import type { Message } from './messages.ts';
 
 /**
- * What of a conversation is left out of what models get, so that it fits into their context. It only grows, and it is
- * stored, so that the prompt begins like the one before and is found in the provider's cache. Positions are those of the
- * messages in the order in which models get them.
+ * Parts of a conversation that models do not get, so that the rest fits into their context. The cut only grows and is
+ * stored, so that the prompt begins like the one before and is found in the provider's cache. Positions are those of
+ * the messages in the order in which models get them.
  */
 export interface ContextCut {
   /** Input tokens of the last model call; null before the first, and after a cut. */
@@ -38,7 +38,7 @@ const withoutResult = (message: Message): Message =>
     ? { ...message, text: removedResult }
     : message;
 
-/** What models get of the conversation, which is in their order. */
+/** Returns the messages of a conversation that models get, in the same order. */
 export const applyCut = (messages: readonly Message[], cut: ContextCut): Message[] =>
   messages.flatMap((message, at) => {
     if (isRemoved(cut, at)) return [];

@@ -2,7 +2,7 @@ import type { Tx } from '../database/index.ts';
 import type { Ending, Lease, RunRow, Runs } from '../runs/index.ts';
 import type { AttemptOutcome, RunEnd, RunOutcome } from './run-store.ts';
 
-/** How an execution ends by the outcome of its attempt, unless a cancel was first. */
+/** Returns the end of an execution for the outcome of its attempt, unless a cancel was first. */
 export const endingOf = (
   { id, fencing }: Lease,
   outcome: RunOutcome | { status: 'cancelled' },

@@ -29,7 +29,7 @@ interface Heartbeat {
   cancelRequested: boolean;
 }
 
-/** What this replica runs, while it holds the lease. */
+/** Lease of this replica on what it runs. */
 export interface HeldLease {
   /** Aborted with a RunEnded: after that, nothing more begins. */
   readonly signal: AbortSignal;

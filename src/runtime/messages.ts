@@ -15,7 +15,7 @@ export interface ToolCall {
 export interface ProviderParts {
   kind: string;
   model: string;
-  /** What only the adapter of `kind` reads. The ids of tool calls in it are those of `tool_calls`. */
+  /** Data that only the adapter of `kind` reads. The ids of tool calls in it are those of `tool_calls`. */
   parts: unknown;
 }
 

@@ -11,7 +11,7 @@ const answerPrefix = 'Instructions:\nmock:';
 
 const isA = ({ type }: Node, name: string): boolean => [type].flat().includes(name);
 
-/** What stands after `label` on the first line that has it, and `:`, `#` or a blank after it; null without one. */
+/** Returns the text after `label` on the first line that has it and `:`, `#` or a blank after it; null without one. */
 const labelled = (lines: readonly string[], label: string): string | null => {
   const wanted = label.toLowerCase();
   if (wanted.trim() === '') return null;

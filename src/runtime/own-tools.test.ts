@@ -12,7 +12,7 @@ import { endpointKinds, fitSchema } from './model/schemas/fit.ts';
 import { submitResultTool } from './result.ts';
 import { builtInTools, define } from './tools.ts';
 
-/** What the tools would call; none is called here. */
+/** Functions that the tools would call; none is called here. */
 const uncalled = <T>(): T => ({}) as T;
 
 const ownTools = [...builtInTools, ...dataTools(uncalled()), ...documentTools(uncalled())];

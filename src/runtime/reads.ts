@@ -4,7 +4,7 @@ import { Batch } from '../lib/batch.ts';
 import { notFound } from '../lib/errors.ts';
 import type { LlmConfigurations, ResolvedLlm } from '../llm-configurations/index.ts';
 
-/** What attempts read before their first step. Those that begin at the same moment share the statements. */
+/** Reads of attempts before their first step. Those that begin at the same moment share the statements. */
 export interface AttemptReads {
   /** Rejects with 404 if there is none. */
   agent(id: string): Promise<Agent>;

@@ -6,12 +6,14 @@ import type { ContextCut } from './context.ts';
 import type { HeldLease } from './lease.ts';
 import type { Message, ToolCall } from './messages.ts';
 
-/** What the loop (steps.ts) needs of whatever it runs for: a Work Item, or a run of a conversation. It knows no table of it. */
+/**
+ * Store that the loop (steps.ts) needs, for a Work Item or a run of a conversation. The loop knows no table of either.
+ */
 
 /** A call that must not be repeated, as the person is asked about it if its outcome is never known. */
 export type UnsafeCall = NewApproval & { kind: 'unknown_outcome' };
 
-/** What earlier attempts and people left, with the stored conversation, the first messages included. */
+/** State that earlier attempts and people left, with the stored conversation, the first messages included. */
 export interface RunStart extends Pick<AttemptStart, 'approved' | 'interrupted' | 'tokensBefore'> {
   messages: Message[];
   context: ContextCut;
@@ -31,11 +33,11 @@ export interface StepRecord {
   tokens: Usage | null;
   /** The position in `messages` of what it stored; null: nothing. */
   message: number | null;
-  /** What people should know of it; null: nothing. */
+  /** Remarks for people; null if there are none. */
   notes: readonly string[] | null;
 }
 
-/** What one transaction stores. Absent fields do not change. */
+/** Values that one transaction stores. Absent fields do not change. */
 export interface RunProgress {
   messages: readonly Message[];
   usage: RunUsage;
@@ -51,7 +53,10 @@ export interface RunProgress {
   steps: readonly StepRecord[];
 }
 
-/** How the steps of an attempt ended. `messages` are not stored yet: they go into the transaction that ends it. */
+/**
+ * Outcome of the steps of an attempt. `messages` are not stored yet: they go into the transaction that ends the
+ * attempt.
+ */
 export type RunOutcome = { messages?: readonly Message[] } & (
   | { status: 'COMPLETED'; result: unknown }
   | { status: 'NEEDS_REVIEW'; reason: string; approvals: readonly NewApproval[] }
@@ -59,16 +64,16 @@ export type RunOutcome = { messages?: readonly Message[] } & (
   | { status: 'ERROR'; error: RunError }
 );
 
-/** How an attempt ended: `cancelled` by a request, `stopped` with its worker. */
+/** Outcome of an attempt: `cancelled` by a request, `stopped` with its worker. */
 export type AttemptOutcome =
   | RunOutcome
   | { status: 'RETRY'; error: RunError; waitSeconds: number }
   | { status: 'cancelled' }
   | { status: 'stopped' };
 
-/** What the transaction that ends an attempt stores besides. */
+/** Values that the transaction that ends an attempt stores besides the outcome. */
 export type RunEnd = Pick<RunProgress, 'usage' | 'model' | 'steps'> & {
-  /** Of the attempt, also if it failed before it was opened; null if it had none. */
+  /** Trace of the attempt, also if it failed before it was opened; null if it had none. */
   traceId: string | null;
 };
 
@@ -97,9 +102,9 @@ export interface Run<Status> {
   owner: OwnerIds;
   /** Number of agents that called each other before this one; 0: none. */
   depth: number;
-  /** Of the span of the attempt. */
+  /** Attributes of the span of the attempt. */
   attributes: Attributes;
-  /** So far. */
+  /** Usage so far. */
   usage: RunUsage;
   model: string | null;
   held: HeldLease;

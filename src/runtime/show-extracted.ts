@@ -1,7 +1,7 @@
 import { unprocessable } from '../lib/errors.ts';
 import { fence } from '../lib/fence.ts';
 
-/** How much of an extraction a model is shown, in characters of JSON. */
+/** Limit of an extraction that a model is shown, in characters of JSON. */
 const shownCharacters = 40_000;
 
 interface Extracted {
@@ -14,7 +14,7 @@ interface Extracted {
   warnings: readonly { code: string; path: string | null; message: string }[];
 }
 
-/** Where each value stands: the first place, with its line or without. */
+/** Returns the first place of each value, with its line or without. */
 const placesOf = (fields: Extracted['fields'], withText: boolean) =>
   Object.fromEntries(
     Object.entries(fields).map(
@@ -38,8 +38,8 @@ const unsure = (fields: Extracted['fields']): Extracted['fields'] =>
   Object.fromEntries(Object.entries(fields).filter(([, { confidence }]) => confidence !== 'high'));
 
 /**
- * What was extracted, for a model, as data. If it is too long, the lines are left out first, then the places of values
- * that are sure; data is never cut. Throws 422 if the data alone is too long.
+ * Returns extracted data for a model. If it is too long, the lines are left out first, then the places of values that
+ * are sure; data is never cut. Throws 422 if the data alone is too long.
  */
 export const showExtracted = ({ data, valid, fields, warnings }: Extracted): string => {
   const forms = [

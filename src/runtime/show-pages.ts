@@ -1,6 +1,6 @@
 import { fence } from '../lib/fence.ts';
 
-/** How much of a text `read_file` shows at once, in characters (UTF-16 units). */
+/** Limit of the text that `read_file` shows at once, in characters (UTF-16 units). */
 export const shownText = 20_000;
 
 interface ReadPages {

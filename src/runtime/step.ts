@@ -11,7 +11,7 @@ export interface StepRequest {
   tools: readonly ToolDefinition[];
   /** Ends the call, which then rejects with the signal's reason or an AbortError. */
   signal: AbortSignal;
-  /** What is left of a budget; null: no more than the configuration allows. */
+  /** Rest of a budget; null: no more than the configuration allows. */
   maxOutputTokens: number | null;
   /** Receives the text as it comes. */
   onDelta?: (text: string) => void;
@@ -31,7 +31,7 @@ export interface StepResult {
   /** The model that replied, as the endpoint names it. */
   responseModel: string;
   responseId: string | null;
-  /** What people should know of this call: tools that the model did not get, and why. */
+  /** Remarks for people: tools that the model did not get, and why. */
   notes?: readonly string[];
   /** The names of the tools of the request that the model did not get. */
   leftOut?: readonly string[];
@@ -68,7 +68,7 @@ export class ModelError extends Error {
   readonly retryable: boolean;
   /** Time that the provider asked to wait, in milliseconds; null if it did not say. */
   readonly retryAfterMs: number | null;
-  /** What the endpoint does not take; null if it did not say. */
+  /** Feature that the endpoint does not take; null if it did not say. */
   readonly refused: Refused | null;
 
   constructor(

@@ -12,7 +12,7 @@ import { chatSpan, contentAttributes, failSpan, replyAttributes } from './spans.
 import { ModelError, type StepResult } from './step.ts';
 import { executeCalls } from './tool-calls.ts';
 
-/** What a model gets instead of the message: a person may have changed the arguments of a call. */
+/** Returns the message as a model gets it: a person may have changed the arguments of a call. */
 const asSent = (message: Message): Message => {
   if (message.role !== 'tool' || message.executed_arguments === undefined) return message;
   const { executed_arguments, ...sent } = message;
@@ -122,7 +122,7 @@ const failed = (code: string, message: string, last: Message[] = []): RunOutcome
 const budgetSpent = ({ limits }: Attempt, last: Message[] = []): RunOutcome =>
   failed('max_tokens', `The agent has used its ${limits.max_tokens} tokens (settings.max_tokens).`, last);
 
-/** How a reply without tool calls ends the run; null if it goes on. */
+/** Returns the outcome of a run after a reply without tool calls; null if the run goes on. */
 const outcomeOf = async (
   attempt: Attempt,
   reply: StepResult,

@@ -76,9 +76,9 @@ const toolMessage = (call: ToolCall, text: string, isError: boolean, executed?: 
 
 const isUnsafe = (plan: Made): plan is Made & { request: UnsafeCall } => !plan.tool.idempotent;
 
-/** What ends the attempt after its calls: what people must do first, or a tool server that refuses access. */
+/** Causes that end the attempt after its calls: questions to people, or a tool server that refuses access. */
 interface Ended {
-  /** What the first such tool server said. */
+  /** Message of the first tool server that refused access. */
   unauthorized: string | null;
   unknown: NewApproval[];
   questions: NewApproval[];

@@ -7,7 +7,7 @@ import type { Tool, WithheldTool } from './tools.ts';
 
 type Args = Record<string, unknown>;
 
-/** What is to be done with a tool call. */
+/** Plan for a tool call. */
 export type Plan =
   /** It is not made; the model gets this text as its error. */
   | { kind: 'refuse'; call: ToolCall; text: string }
@@ -115,7 +115,7 @@ export const questionOf = (
   reason,
 });
 
-/** What is to be done with the calls of one reply. After a call that asks a person, none is made. */
+/** Returns the plans for the calls of one reply. After a call that asks a person, none is made. */
 export const planCalls = (attempt: Attempt, calls: readonly ToolCall[], resumed: boolean): Plan[] => {
   const plans = calls.map((call) => planCall(attempt, call, resumed));
   const question = plans.findIndex((plan) => plan.kind === 'make' && plan.tool.asksPerson);

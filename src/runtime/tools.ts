@@ -30,8 +30,8 @@ export interface ToolResult extends ShownResult {
 }
 
 /**
- * What a model can call. The platform provides some tools (below); `server-tools.ts` makes the others of what tool
- * servers offer.
+ * Tool that a model can call. The platform provides some tools (below); `server-tools.ts` makes the others from the
+ * tools that tool servers offer.
  */
 export interface Tool {
   name: string;

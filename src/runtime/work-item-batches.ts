@@ -59,7 +59,7 @@ interface Opening {
   instructions: string;
 }
 
-/** What it begins with, or why it does not begin. */
+/** Start of an attempt, or the reason why it does not begin. */
 export type Opened = RunStart | 'lost' | 'cancelled';
 
 const openAll = async (

@@ -39,7 +39,7 @@ export interface WorkerDeps extends Omit<RunDeps, 'reads'> {
   log: Logger;
   settings: CurrentSettings;
   tracing: Tracing;
-  /** How long runs may continue after a stop before they are released, in milliseconds. */
+  /** Time that runs may continue after a stop before they are released, in milliseconds. */
   graceMs?: number | undefined;
 }
 

@@ -8,11 +8,11 @@ import type { JobName, Library } from './jobs.ts';
 
 /** Above this much resident memory a child is killed, in KiB. */
 const maxResidentKib = 1024 * 1024;
-/** How often it is read, in milliseconds: a child that fills memory at 5 GB/s gets 250 MB further. */
+/** Interval of the reads of that memory, in milliseconds: a child that fills memory at 5 GB/s gets 250 MB further. */
 const readMemoryEveryMs = 50;
 /** The largest result, in bytes of its JSON. What is larger is written to a file of the folder. */
 const maxReplyBytes = 32 * 1024 * 1024;
-/** How much of the standard error is kept, in bytes. It shows whether V8 ran out of memory; it is never logged. */
+/** Part of the standard error that is kept, in bytes. It shows whether V8 ran out of memory; it is never logged. */
 const maxErrorBytes = 4 * 1024;
 
 /**

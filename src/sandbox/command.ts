@@ -6,7 +6,9 @@ import type { Library } from './jobs.ts';
 const withAddons: readonly Library[] = ['duckdb', 'scans'];
 
 const root = realpathSync(join(import.meta.dirname, '..', '..'));
-/** What a child may read besides its folder. Not `root` itself: the default DATA_DIR, with its key, is below it. */
+/**
+ * Paths that a child may read besides its folder. Not `root` itself: the default DATA_DIR, with its key, is below it.
+ */
 const readable = [
   ...['src', 'packages', 'package.json'].map((name) => join(root, name)),
   realpathSync(join(root, 'node_modules')),

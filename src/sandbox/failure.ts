@@ -17,7 +17,7 @@ export type FailureReason =
   | 'not_found'
   | 'invalid_column';
 
-/** What the child writes: one line of JSON. */
+/** Reply of the child: one line of JSON. */
 export type JobReply =
   | { output: unknown }
   | { failure: { reason: FailureReason; message: string; details?: Record<string, unknown> } };
@@ -28,7 +28,7 @@ export type JobReply =
  */
 export class SandboxFailure extends Error {
   readonly reason: FailureReason;
-  /** What the job adds, for example the names of the sheets that there are. */
+  /** Details that the job adds, for example the names of the sheets that there are. */
   readonly details: Record<string, unknown>;
 
   constructor(reason: FailureReason, message: string, details: Record<string, unknown> = {}) {

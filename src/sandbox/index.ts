@@ -81,7 +81,7 @@ export const createSandbox = ({ config, settings }: Services): Feature & Sandbox
   const folder = join(config.dataDir, 'sandbox');
   const processes = new Processes(folder, () => settings.get().MAX_SANDBOX_PROCESSES);
   return {
-    // What a platform that was killed left behind.
+    // Removes files that a killed platform left behind.
     start: () => rm(folder, { recursive: true, force: true }),
     stop: () => processes.stop(),
     run: async (job, input, { files = {}, limits, signal, begun, collect }) => {

@@ -38,7 +38,7 @@ export interface Jobs {
 
 export type JobName = keyof Jobs;
 
-/** What a child loads when it starts: one process can do the jobs of one library. */
+/** Library that a child loads when it starts: one process can do the jobs of one library. */
 export type Library = 'sqlite' | 'duckdb' | 'documents' | 'ocr' | 'scans';
 
 export const libraryOf = (job: JobName): Library => libraries[job];

@@ -6,7 +6,7 @@ import type { Library } from './jobs.ts';
 /** Time that a child that waits in advance is kept, in milliseconds. */
 const keepSpareMs = 60_000;
 
-/** What pages ask for, one after the other, and takes 100 ms to load. */
+/** Libraries that pages need in one request after the other and that take 100 ms to load. */
 const inAdvance: readonly Library[] = ['duckdb'];
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../database/index.ts';
-import { idList, optional, type Route, route, text } from '../http/index.ts';
+import { idList, jsonRoute, optional, type Route, text } from '../http/index.ts';
 import { badRequest, unprocessable } from '../lib/errors.ts';
 import { actOnSchedules, type BulkAction, mostSchedules, scheduleActions, tryAction } from './actions.ts';
 import { scheduleFilter } from './schemas.ts';
@@ -50,13 +50,12 @@ const readAction = (given: z.output<typeof body>): BulkAction => {
 };
 
 export const actionRoutes = (db: Database): Route[] => [
-  route({
+  jsonRoute({
     id: 'actOnSchedules',
     role: 'builder',
     scope: 'schedules',
-    method: 'POST',
     base: 'app',
-    path: '/schedules/actions',
+    request: 'POST /schedules/actions',
     summary: 'Act on schedules',
     description: 'Pauses, resumes or deletes those of the schedules that allow it, all at once.',
     otherStatuses: [412],

@@ -19,7 +19,7 @@ type DefinitionAction = (typeof definitionActions)[number];
 
 type ChangedBy = Pick<Principal, 'kind' | 'id' | 'name'>;
 
-/** How a version came to be. Null is what older releases did not record. */
+/** Origin of a version. Null: older releases did not record it. */
 interface DefinitionChange {
   action: DefinitionAction | null;
   principal: ChangedBy | null;

@@ -5,8 +5,8 @@ import { nullable, required, withDefault } from '../resource/index.ts';
 /** The definition of a schedule: its fields, each written once. */
 
 /**
- * What a schedule does if a Work Item of it is still running when an occurrence is due: it fires all the same, does not
- * fire, or requests that those before be cancelled and fires.
+ * Policies for an occurrence that is due while a Work Item of the schedule is still running: the schedule fires all the
+ * same, does not fire, or requests that the earlier Work Items be cancelled and fires.
  */
 export const overlaps = ['queue', 'skip', 'cancel_previous'] as const;
 

@@ -29,7 +29,7 @@ interface Needs {
   };
 }
 
-/** What the routes do, for other features that change schedules. */
+/** Rules of the routes, for other features that change schedules. */
 interface ScheduleRules {
   /** Those of all agents, the oldest first. */
   list(executor: Executor): Promise<ScheduleRow[]>;
@@ -45,7 +45,6 @@ export interface Schedules extends Feature {
   rules: ScheduleRules;
   /** The operations of its pages, which the document lists with those of the application. */
   pageRoutes: readonly Route[];
-  /** What the Overview shows of schedules. */
   overview: { attention: typeof scheduleAttention; numbers: ScheduleNumbers };
   /** For tests that move the database's clock. */
   firing: Firing;

@@ -4,7 +4,7 @@ import { lateRows } from './lateness.ts';
 export const outcomes = ['fired', 'caught_up', 'skipped', 'manual'] as const;
 type Outcome = (typeof outcomes)[number];
 
-/** What a list of occurrences can be filtered by: an outcome, or whether what fired was on time. */
+/** Filters of a list of occurrences: an outcome, or whether one that fired was on time. */
 export const outcomeFilters = [...outcomes, 'on_time', 'late'] as const;
 export type OutcomeFilter = (typeof outcomeFilters)[number];
 
@@ -98,7 +98,7 @@ export const listOccurrences = async (
 };
 
 /**
- * What was recorded of the occurrences in (from, to], including rows of several together that only overlap it. Two
+ * Returns the records of the occurrences in (from, to], including rows of several together that only overlap it. Two
  * reads of two indexes, since such rows that begin before the span are few and the other rows before it are not.
  */
 export const listRecordedOccurrences = async (
@@ -119,8 +119,8 @@ export const listRecordedOccurrences = async (
 };
 
 /**
- * What fired in the place of skipped occurrences: the next of the schedule, if it was handled with them. By the id of
- * the skipped row.
+ * Returns the occurrences that fired in the place of skipped ones, by the id of the skipped row: the next of the
+ * schedule, if it was handled with them.
  */
 export const findFollowers = async (
   executor: Executor,

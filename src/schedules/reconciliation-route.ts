@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../database/index.ts';
-import { type Route, route, timestamp } from '../http/index.ts';
+import { jsonRoute, type Route, timestamp } from '../http/index.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
 import { readSettings } from '../settings/index.ts';
 import { findFirstVersion, listDefinitionVersions } from './definition-store.ts';
@@ -126,18 +126,17 @@ const reconcileSchedule = async (
   };
 };
 
-/** What became of every nominal occurrence of a schedule: the proof that none was lost. */
+/** Route that shows the outcome of every nominal occurrence of a schedule: the proof that none was lost. */
 export const reconciliationRoute = (
   db: Database,
   find: (request: { params: Record<string, string> }) => Promise<ScheduleRow>,
 ): Route =>
-  route({
+  jsonRoute({
     id: 'auditSchedule',
     role: 'member',
     scope: 'schedules:read',
-    method: 'GET',
     base: 'app',
-    path: '/agents/{agent_id}/schedules/{schedule_id}/audit',
+    request: 'GET /agents/{agent_id}/schedules/{schedule_id}/audit',
     summary: 'Reconcile a schedule',
     description:
       'Computes the nominal times in (`from`, `to`], at most 31 days, from the expression, zone and pauses that held then and from the present time-zone rules, and compares them with what was recorded.',

@@ -4,7 +4,7 @@ import { isLate } from './lateness.ts';
 import type { OccurrenceRow } from './occurrence-store.ts';
 import { occurrencesOfStored } from './occurrences.ts';
 
-/** What became of one occurrence. `due`: its time has come and no replica has handled it yet. */
+/** Outcome of one occurrence. `due`: its time has come and no replica has handled it yet. */
 type ReconciliationStatus = 'on_time' | 'late' | 'caught_up' | 'skipped' | 'missing' | 'due';
 
 export interface ReconciledOccurrence {
@@ -19,7 +19,7 @@ export interface ReconciledOccurrence {
 export interface ReconciliationInput {
   /** When the schedule was due, oldest first. */
   definitions: readonly DefinitionVersion[];
-  /** What was recorded of occurrences, in any order, without manual runs. */
+  /** Records of occurrences, in any order, without manual runs. */
   recorded: readonly OccurrenceRow[];
   /** The stored next run of the schedule: what is due at or after it is still to be handled. */
   nextRunAt: Date | null;

@@ -1,7 +1,7 @@
 import { preview } from '@agent-platform/cron';
 import { z } from 'zod';
 import type { Database, Tx } from '../database/index.ts';
-import { type Context, pageOf, type Route, route } from '../http/index.ts';
+import { type JsonContext, jsonRoute, pageOf, type Route } from '../http/index.ts';
 import { checkPayloadSize, publicWorkItem, toWorkItemResponse } from '../work-items/index.ts';
 import { actionRoutes } from './action-routes.ts';
 import { pageOfOccurrences } from './explain/ledger.ts';
@@ -32,7 +32,7 @@ import {
 import { listSchedules, type ScheduleRow } from './store.ts';
 import { timeZoneRoutes, toTimeZone } from './time-zone-routes.ts';
 
-const reads = { role: 'member', scope: 'schedules:read', method: 'GET' } as const;
+const reads = { role: 'member', scope: 'schedules:read' } as const;
 const writes = { role: 'builder', scope: 'schedules' } as const;
 
 const timeFields = ['cron_expression', 'timezone'] as const;
@@ -47,14 +47,14 @@ const occurrencePage = pageOf('OccurrencePage', occurrence)
   })
   .meta({ id: 'OccurrencePage' });
 
-/** Changes the schedule that the path names, under its lock. */
+const lock = (tx: Tx, { found }: { found: ScheduleRow }): Promise<ScheduleRow> => lockSchedule(tx, found.id);
+
+/** Changes the locked schedule. */
 const change = (
-  { found, transaction, ifMatch, etag }: Context<ScheduleRow>,
+  { transaction, etag }: Pick<JsonContext<unknown, unknown, unknown, ScheduleRow>, 'transaction' | 'etag'>,
   rule: (tx: Tx, before: ScheduleRow) => Promise<ScheduleRow>,
 ): Promise<ScheduleRow> =>
-  transaction(async (tx) => {
-    const before = await lockSchedule(tx, found.id);
-    ifMatch(before.revision);
+  transaction(async (tx, before) => {
     const schedule = await rule(tx, before);
     etag(schedule.revision);
     return schedule;
@@ -71,10 +71,10 @@ export const scheduleRoutes = (db: Database): Route[] => {
   };
 
   return [
-    route({
+    jsonRoute({
       ...reads,
       id: 'listSchedules',
-      path,
+      request: `GET ${path}`,
       summary: 'List schedules',
       description: 'All schedules of a Worker agent, in one page.',
       otherStatuses: [400],
@@ -86,21 +86,17 @@ export const scheduleRoutes = (db: Database): Route[] => {
         next: '',
       }),
     }),
-    route({
+    jsonRoute({
       ...writes,
       id: 'createSchedule',
-      method: 'POST',
-      path,
+      request: `POST ${path}`,
       summary: 'Create a schedule',
       description: 'It is enabled, and `next_run_at` is its first occurrence.',
-      find: findWorker,
-      handlerFinds: true,
-      body: definition,
-      badRequestFields: timeFields,
-      checkBody,
+      find: { ifRefused: findWorker },
+      body: { schema: definition, badRequestFields: timeFields, precheck: checkBody },
       response: publicSchedule,
       idempotent: true,
-      etag: true,
+      cache: 'revision',
       handler: ({ params, body, transaction, etag, actor }) =>
         transaction(async (tx) => {
           const schedule = await createSchedule(tx, actor, params.agent_id!, body);
@@ -108,107 +104,95 @@ export const scheduleRoutes = (db: Database): Route[] => {
           return schedule;
         }),
     }),
-    route({
+    jsonRoute({
       ...reads,
       id: 'getSchedule',
-      path: onePath,
+      request: `GET ${onePath}`,
       summary: 'Get a schedule',
       otherStatuses: [400],
       find,
       response: publicSchedule,
-      etag: true,
+      cache: 'revision',
       handler: async ({ found, etag }) => {
         etag(found.revision);
         return found;
       },
     }),
-    route({
+    jsonRoute({
       ...writes,
       id: 'replaceSchedule',
-      method: 'PUT',
-      path: onePath,
+      request: `PUT ${onePath}`,
       summary: 'Replace a schedule',
       description:
         'Optional fields that are left out go back to their defaults. `enabled` stays; `next_run_at` is recomputed.',
       find,
-      body: definition,
-      badRequestFields: timeFields,
-      checkBody,
+      body: { schema: definition, badRequestFields: timeFields, precheck: checkBody },
       response: publicSchedule,
-      etag: true,
+      cache: 'revision',
+      lock,
       handler: (context) =>
         change(context, (tx, before) => replaceSchedule(tx, context.actor, before, context.body)),
     }),
-    route({
+    jsonRoute({
       ...writes,
       id: 'deleteSchedule',
-      method: 'DELETE',
-      path: onePath,
+      request: `DELETE ${onePath}`,
       summary: 'Delete a schedule',
       description: 'Its Work Items remain.',
       otherStatuses: [400],
       find,
-      status: 204,
-      etag: true,
-      handler: ({ found, transaction, ifMatch, actor }) =>
-        transaction(async (tx) => {
-          const schedule = await lockSchedule(tx, found.id);
-          ifMatch(schedule.revision);
-          await deleteSchedule(tx, actor, schedule);
-        }),
+      lock,
+      handler: ({ transaction, actor }) => transaction((tx, schedule) => deleteSchedule(tx, actor, schedule)),
     }),
-    route({
+    jsonRoute({
       ...writes,
       id: 'pauseSchedule',
-      method: 'POST',
       base: 'app',
-      path: `${onePath}/pause`,
+      request: `POST ${onePath}/pause`,
       summary: 'Pause a schedule',
       description: 'An occurrence that is due and has not fired is recorded as skipped.',
       find,
-      body: pauseBody,
-      bodyOptional: true,
+      body: { schema: pauseBody, optional: true },
       response: publicSchedule,
-      etag: true,
+      cache: 'revision',
+      lock,
       handler: (context) =>
         change(context, (tx, before) => pauseSchedule(tx, context.actor, before, context.body.reason)),
     }),
-    route({
+    jsonRoute({
       ...writes,
       id: 'resumeSchedule',
-      method: 'POST',
       base: 'app',
-      path: `${onePath}/resume`,
+      request: `POST ${onePath}/resume`,
       summary: 'Resume a schedule',
       description: 'It continues with the next occurrence after now.',
       otherStatuses: [400],
       find,
       response: publicSchedule,
-      etag: true,
+      cache: 'revision',
+      lock,
       handler: (context) => change(context, (tx, before) => resumeSchedule(tx, context.actor, before)),
     }),
-    route({
+    jsonRoute({
       ...writes,
       id: 'runSchedule',
-      method: 'POST',
       base: 'app',
-      path: `${onePath}/run`,
+      request: `POST ${onePath}/run`,
       summary: 'Run a schedule',
       description:
         'Creates a Work Item now, or for `start_at`, also while the schedule is paused and whatever its `overlap`. Moves neither `last_run_at` nor `next_run_at`.',
       find,
-      body: runBody,
-      bodyOptional: true,
+      body: { schema: runBody, optional: true },
       response: publicWorkItem,
       idempotent: true,
       handler: ({ found, body, transaction, actor }) =>
         transaction(async (tx) => toWorkItemResponse(await runSchedule(tx, actor, found, body.start_at))),
     }),
-    route({
+    jsonRoute({
       ...reads,
       id: 'listOccurrences',
       base: 'app',
-      path: `${onePath}/occurrences`,
+      request: `GET ${onePath}/occurrences`,
       summary: 'List occurrences',
       description: 'What became of each occurrence of a schedule and why, by nominal time, the latest first.',
       otherStatuses: [400],
@@ -223,19 +207,16 @@ export const scheduleRoutes = (db: Database): Route[] => {
     }),
     ...explainRoutes(db, find),
     reconciliationRoute(db, find),
-    route({
+    jsonRoute({
       id: 'previewSchedule',
       role: 'member',
       scope: 'schedules:read',
-      method: 'POST',
       base: 'app',
-      path: '/schedules/preview',
+      request: 'POST /schedules/preview',
       summary: 'Preview a schedule',
       description:
         'Returns the next occurrences of an expression, the expression in words, and how often it fires. A refusal has in `suggestion` what was probably meant.',
-      body: previewBody,
-      badRequestFields: timeFields,
-      checkBody: checkTimesAndSuggest,
+      body: { schema: previewBody, badRequestFields: timeFields, precheck: checkTimesAndSuggest },
       response: previewResponse,
       handler: async ({ body: { after, ...schedule } }) => ({
         ...preview({ ...schedule, after: after === undefined ? Date.now() : Date.parse(after) }),

@@ -27,7 +27,7 @@ export const publicSchedule = z
 
 export const definition = z.object(schedules.create).meta({ id: 'ScheduleDefinition' });
 
-/** What became of the Work Item of an occurrence. */
+/** Work Item of an occurrence. */
 export const occurrenceWorkItem = z
   .object({
     id,
@@ -38,7 +38,7 @@ export const occurrenceWorkItem = z
   })
   .meta({ id: 'OccurrenceWorkItem' });
 
-/** How an occurrence is shown. */
+/** Statuses of an occurrence as it is shown. */
 export const ledgerStatuses = ['on_time', 'late', 'caught_up', 'skipped', 'manual'] as const;
 
 export const skipCause = z

@@ -145,8 +145,8 @@ interface NewSchedule extends Pick<ScheduleRow, 'id' | 'agent_id' | 'zone_rules'
 }
 
 /**
- * What is due later is noticed without a notification: replicas sleep for 15 s at most. PostgreSQL commits transactions
- * that notify one after the other, so that they share no sync to disk.
+ * Horizon of notifications. Replicas notice a later due time without one: they sleep for 15 s at most. PostgreSQL
+ * commits transactions that notify one after the other, so that they share no sync to disk.
  */
 const noticedWithin = sql`interval '30 seconds'`;
 

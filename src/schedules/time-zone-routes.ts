@@ -1,6 +1,6 @@
 import { openZone, shownOffset, zoneNames } from '@agent-platform/cron';
 import { z } from 'zod';
-import { queryInteger, type Route, route } from '../http/index.ts';
+import { jsonRoute, queryInteger, type Route } from '../http/index.ts';
 import { timeZone } from './schemas.ts';
 
 /** A zone with its offset at `now` and the next change of its clocks. */
@@ -32,20 +32,19 @@ const search = (q: string, limit: number): string[] => {
 };
 
 export const timeZoneRoutes = (): Route[] => [
-  route({
+  jsonRoute({
     id: 'listTimeZones',
     role: 'member',
     scope: 'schedules:read',
-    method: 'GET',
     base: 'app',
-    path: '/time-zones',
+    request: 'GET /time-zones',
     summary: 'List time zones',
     description: 'The names that a schedule accepts, zones and links of the IANA time zone database.',
     query: z.object({
       q: z.string().max(100).default('').describe('Part of a name, in any case.'),
       limit: queryInteger(1, 1_000, 50),
     }),
-    conditional: true,
+    cache: 'content',
     response: z.object({ data: z.array(timeZone) }).meta({ id: 'TimeZones' }),
     handler: async ({ query: { q, limit } }) => {
       const now = Date.now();

@@ -13,6 +13,8 @@ import {
   type CheckUnused,
   createSemanticDataModel,
   deleteSemanticDataModel,
+  lockToDelete,
+  lockToReplace,
   replaceSemanticDataModel,
 } from './semantic-data-models.ts';
 import {
@@ -91,9 +93,10 @@ export const createSemanticDataModels = (
         createSemanticDataModel(tx, actor, await checkIn(tx, body), await isoNow(tx), leaving),
       update: async (tx, actor, id, given) => {
         const body = await checkIn(tx, given);
-        return replaceSemanticDataModel(tx, actor, id, { body, now: await isoNow(tx), ifMatch: () => {} });
+        return replaceSemanticDataModel(tx, actor, await lockToReplace(tx, id, body), body, await isoNow(tx));
       },
-      delete: (tx, actor, id) => deleteSemanticDataModel(tx, actor, checkUnused, id, () => {}),
+      delete: async (tx, actor, id) =>
+        deleteSemanticDataModel(tx, actor, checkUnused, await lockToDelete(tx, id)),
     },
     ask: async (id, asked, options) => {
       const row = await db.run((executor) => findSemanticDataModel(executor, id));

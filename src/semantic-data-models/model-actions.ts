@@ -1,6 +1,6 @@
 import type { DataConnections } from '../data-connections/index.ts';
 import type { Database } from '../database/index.ts';
-import { type Route, route } from '../http/index.ts';
+import { jsonRoute, type Route } from '../http/index.ts';
 import { isId } from '../lib/ids.ts';
 import type { AskModel } from '../llm-configurations/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
@@ -59,12 +59,11 @@ export const modelActions = ({ db, settings, connections, askModel }: ModelActio
   const find = modelFinder(db);
 
   return [
-    route({
+    jsonRoute({
       id: 'scaffoldSemanticDataModel',
       role: 'builder',
       scope: 'data',
-      method: 'POST',
-      path: `${modelPath}/scaffold-from-tables`,
+      request: `POST ${modelPath}/scaffold-from-tables`,
       summary: 'Scaffold a semantic data model from tables',
       description:
         'Returns the body of a create, or with `save` the new model. Returns 412 if the database cannot be used.',
@@ -90,12 +89,11 @@ export const modelActions = ({ db, settings, connections, askModel }: ModelActio
         return toResponse(await transaction((tx) => createSemanticDataModel(tx, actor, checked, now)));
       },
     }),
-    route({
+    jsonRoute({
       id: 'validateSemanticDataModelBody',
       role: 'builder',
       scope: 'data',
-      method: 'POST',
-      path: `${modelPath}/validate`,
+      request: `POST ${modelPath}/validate`,
       summary: 'Validate the body of a semantic data model',
       description:
         'Checks the static rules, and then the database. Nothing is stored. Returns 412 if the database cannot be used.',
@@ -118,17 +116,15 @@ export const modelActions = ({ db, settings, connections, askModel }: ModelActio
         return toResult([...warnings, ...(await checkLive(connections, { row, dialect }, deep))], true);
       },
     }),
-    route({
+    jsonRoute({
       id: 'validateSemanticDataModel',
       role: 'builder',
       scope: 'data',
-      method: 'POST',
-      path: `${oneModelPath}/validate`,
+      request: `POST ${oneModelPath}/validate`,
       summary: 'Validate a semantic data model',
       description: 'Compares it with its database. Returns 412 if the database cannot be used.',
       find,
-      body: validateStoredBody,
-      bodyOptional: true,
+      body: { schema: validateStoredBody, optional: true },
       response: validation,
       otherStatuses: [412],
       handler: async ({ found, body: { deep } }) => {
@@ -145,18 +141,16 @@ export const modelActions = ({ db, settings, connections, askModel }: ModelActio
         return result;
       },
     }),
-    route({
+    jsonRoute({
       id: 'querySemanticDataModel',
       role: 'builder',
       scope: 'data',
-      method: 'POST',
-      path: `${oneModelPath}/query`,
+      request: `POST ${oneModelPath}/query`,
       summary: 'Query a semantic data model',
       description:
         'Takes exactly one of query, sql, question and verified_query. Returns 412 if the database cannot be used, and 422 with `reason` for a query that is refused.',
       find,
-      body: queryBody,
-      checkBody: (given) => requireAsked(given),
+      body: { schema: queryBody, precheck: (given) => requireAsked(given) },
       otherStatuses: [404, 412],
       response: answer,
       handler: async ({ found, body, left }) => {

@@ -1,6 +1,14 @@
 import type { DataConnections, Dialect } from '../data-connections/index.ts';
 import { type Database, databaseNow } from '../database/index.ts';
-import { type Context, finder, listPage, type Route, route, validate } from '../http/index.ts';
+import {
+  finder,
+  type JsonContext,
+  jsonRoute,
+  listPage,
+  type Route,
+  validate,
+  webRoute,
+} from '../http/index.ts';
 import { type Fault, unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import { documentOf, readDocument, toYaml } from './exchange.ts';
@@ -21,6 +29,8 @@ import {
   type CheckUnused,
   createSemanticDataModel,
   deleteSemanticDataModel,
+  lockToDelete,
+  lockToReplace,
   replaceSemanticDataModel,
   requireConnection,
 } from './semantic-data-models.ts';
@@ -109,7 +119,7 @@ export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelR
   const check = (given: Body) => checkBody(connections, given);
   const create = async (
     checked: CheckedBody,
-    { actor, transaction, etag }: Pick<Context, 'actor' | 'transaction' | 'etag'>,
+    { actor, transaction, etag }: Pick<JsonContext, 'actor' | 'transaction' | 'etag'>,
   ) => {
     const at = await timeNow(db);
     return transaction(async (tx) => {
@@ -120,12 +130,11 @@ export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelR
   };
 
   return [
-    route({
+    jsonRoute({
       id: 'listSemanticDataModels',
       role: 'builder',
       scope: 'data:read',
-      method: 'GET',
-      path: modelPath,
+      request: `GET ${modelPath}`,
       summary: 'List semantic data models',
       query: listQuery,
       response: semanticDataModelPage,
@@ -139,32 +148,30 @@ export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelR
         toResponse,
       ),
     }),
-    route({
+    jsonRoute({
       id: 'createSemanticDataModel',
       role: 'builder',
       scope: 'data',
-      method: 'POST',
-      path: modelPath,
+      request: `POST ${modelPath}`,
       summary: 'Create a semantic data model',
       description: 'Every fault of the document is a 422 with `details`. The database is not asked.',
       body,
       response: semanticDataModel,
       idempotent: true,
-      etag: true,
+      cache: 'revision',
       handler: async ({ body: given, ...context }) => create(await check(given), context),
     }),
-    route({
+    jsonRoute({
       id: 'importSemanticDataModel',
       role: 'builder',
       scope: 'data',
-      method: 'POST',
-      path: `${modelPath}/import`,
+      request: `POST ${modelPath}/import`,
       summary: 'Import a semantic data model',
       description: 'Creates a model from an Ossie document. `name` names the resource, not the document.',
       body: importBody,
       response: semanticDataModel,
       idempotent: true,
-      etag: true,
+      cache: 'revision',
       handler: async ({ body: { data_connection_id, document, name }, ...context }) => {
         if (Buffer.byteLength(document) > mostBytes) {
           throw unprocessable([{ path: 'document', message: 'must have at most 1 MB' }]);
@@ -181,48 +188,43 @@ export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelR
         return create(checked, context);
       },
     }),
-    route({
+    jsonRoute({
       id: 'getSemanticDataModel',
       role: 'builder',
       scope: 'data:read',
-      method: 'GET',
-      path: oneModelPath,
+      request: `GET ${oneModelPath}`,
       summary: 'Get a semantic data model',
       find,
       response: semanticDataModel,
-      etag: true,
+      cache: 'revision',
       handler: async ({ found, etag }) => {
         etag(found.revision);
         return toResponse(found);
       },
     }),
-    route({
+    webRoute({
       id: 'exportSemanticDataModel',
       role: 'builder',
       scope: 'data:read',
-      method: 'GET',
-      path: `${oneModelPath}/export`,
+      request: `GET ${oneModelPath}/export`,
       summary: 'Export a semantic data model',
       description:
         'Returns an Ossie document. Verified queries are in a custom extension, which an import takes out again.',
       find,
       query: exportQuery,
-      web: {
-        methods: [],
-        operation: {
-          responses: {
-            200: {
-              description: 'The Ossie document.',
-              content: {
-                'application/yaml': { schema: { type: 'string' } },
-                'application/json': {
-                  schema: {
-                    type: 'object',
-                    required: ['version', 'semantic_model'],
-                    properties: {
-                      version: { type: 'string' },
-                      semantic_model: { type: 'array', items: { type: 'object' } },
-                    },
+      document: {
+        responses: {
+          200: {
+            description: 'The Ossie document.',
+            content: {
+              'application/yaml': { schema: { type: 'string' } },
+              'application/json': {
+                schema: {
+                  type: 'object',
+                  required: ['version', 'semantic_model'],
+                  properties: {
+                    version: { type: 'string' },
+                    semantic_model: { type: 'array', items: { type: 'object' } },
                   },
                 },
               },
@@ -239,42 +241,40 @@ export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelR
         return new Response(text, { headers: { 'content-type': `${type}; charset=utf-8` } });
       },
     }),
-    route({
+    jsonRoute({
       id: 'replaceSemanticDataModel',
       role: 'builder',
       scope: 'data',
-      method: 'PUT',
-      path: oneModelPath,
+      request: `PUT ${oneModelPath}`,
       summary: 'Replace a semantic data model',
       description: 'Optional fields that are left out are reset to their defaults.',
       find,
       body,
       response: semanticDataModel,
-      etag: true,
-      handler: async ({ found, body: given, actor, transaction, ifMatch, etag }) => {
+      cache: 'revision',
+      lock: (tx, { found, body: given }) => lockToReplace(tx, found.id, given),
+      handler: async ({ body: given, actor, transaction, etag }) => {
         const checked = await check(given);
         const at = await timeNow(db);
-        const row = await transaction((tx) =>
-          replaceSemanticDataModel(tx, actor, found.id, { body: checked, now: at, ifMatch }),
+        const row = await transaction((tx, before) =>
+          replaceSemanticDataModel(tx, actor, before, checked, at),
         );
         etag(row.revision);
         return toResponse(row);
       },
     }),
-    route({
+    jsonRoute({
       id: 'deleteSemanticDataModel',
       role: 'builder',
       scope: 'data',
-      method: 'DELETE',
-      path: oneModelPath,
+      request: `DELETE ${oneModelPath}`,
       summary: 'Delete a semantic data model',
       description: 'Returns 412 with `agent_ids` while agents use it.',
       find,
-      status: 204,
       otherStatuses: [412],
-      etag: true,
-      handler: ({ found, actor, transaction, ifMatch }) =>
-        transaction((tx) => deleteSemanticDataModel(tx, actor, checkUnused, found.id, ifMatch)),
+      lock: (tx, { found }) => lockToDelete(tx, found.id),
+      handler: ({ actor, transaction }) =>
+        transaction((tx, row) => deleteSemanticDataModel(tx, actor, checkUnused, row)),
     }),
   ];
 };

@@ -116,18 +116,27 @@ export const createSemanticDataModel = async (
   return row;
 };
 
-/** Replaces the model. `ifMatch` is called for the locked row. */
-export const replaceSemanticDataModel = async (
+/** Returns the model, locked with its new data connection. Throws 404, or 422 for an unknown connection. */
+export const lockToReplace = async (
   tx: Tx,
-  actor: Actor,
   id: string,
-  { body, now, ifMatch }: { body: CheckedBody; now: string; ifMatch: (revision: number) => void },
+  { data_connection_id }: Pick<CheckedBody, 'data_connection_id'>,
 ): Promise<SemanticDataModelRow> => {
   const before = await findLockedSemanticDataModel(tx, id);
   if (!before) throw notFound('semantic data model');
-  await lockConnection(tx, body.data_connection_id);
-  ifMatch(before.revision);
-  const fields = fieldsOf(body, before.verified_queries, actor, now);
+  await lockConnection(tx, data_connection_id);
+  return before;
+};
+
+/** Replaces the model that `lockToReplace` returned. */
+export const replaceSemanticDataModel = async (
+  tx: Tx,
+  actor: Actor,
+  { id, verified_queries }: SemanticDataModelRow,
+  body: CheckedBody,
+  now: string,
+): Promise<SemanticDataModelRow> => {
+  const fields = fieldsOf(body, verified_queries, actor, now);
   const row = await updateSemanticDataModelRow(tx, id, fields);
   await audit(tx, actor, 'semantic_data_model.update', id, summary(fields));
   return row;
@@ -136,18 +145,21 @@ export const replaceSemanticDataModel = async (
 /** Throws 412 with `agent_ids` while agents name the model. */
 export type CheckUnused = (tx: Tx, id: string) => Promise<void>;
 
-/** Deletes the model. Throws 412 with `agent_ids` while agents use it. `ifMatch` is called for the locked row. */
+/** Returns the model, locked so that no agent begins to name it. Throws 404 if there is none. */
+export const lockToDelete = async (tx: Tx, id: string): Promise<SemanticDataModelRow> => {
+  const row = await lockSemanticDataModelForDelete(tx, id);
+  if (!row) throw notFound('semantic data model');
+  return row;
+};
+
+/** Deletes the locked model. Throws 412 with `agent_ids` while agents use it. */
 export const deleteSemanticDataModel = async (
   tx: Tx,
   actor: Actor,
   checkUnused: CheckUnused,
-  id: string,
-  ifMatch: (revision: number) => void,
+  { id, name }: SemanticDataModelRow,
 ): Promise<void> => {
-  const row = await lockSemanticDataModelForDelete(tx, id);
-  if (!row) throw notFound('semantic data model');
-  ifMatch(row.revision);
   await checkUnused(tx, id);
   await deleteSemanticDataModelRow(tx, id);
-  await audit(tx, actor, 'semantic_data_model.delete', id, { name: row.name });
+  await audit(tx, actor, 'semantic_data_model.delete', id, { name });
 };

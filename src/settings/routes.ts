@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../database/index.ts';
-import { jsonObject, type Route, route } from '../http/index.ts';
+import { jsonObject, jsonRoute, type Route } from '../http/index.ts';
 import { changeSettings, type SettingsHook } from './change.ts';
 import { settingDefinitions, settingNames } from './settings.ts';
 import { readSettings } from './store.ts';
@@ -43,22 +43,20 @@ export const settingsRoutes = (
   hooks: readonly SettingsHook[],
   refresh: () => Promise<void>,
 ): Route[] => [
-  route({
+  jsonRoute({
     id: 'getAdvancedSettings',
     role: 'admin',
     scope: 'settings:read',
-    method: 'GET',
-    path: '/advanced-settings',
+    request: 'GET /advanced-settings',
     summary: 'Get the advanced settings',
     response: advancedSettings,
     handler: () => db.run(readSettings),
   }),
-  route({
+  jsonRoute({
     id: 'updateAdvancedSettings',
     role: 'admin',
     scope: 'settings',
-    method: 'PATCH',
-    path: '/advanced-settings',
+    request: 'PATCH /advanced-settings',
     summary: 'Update advanced settings',
     // Any object is accepted here: `changeSettings` refuses an unknown name with `setting`. The document lists the
     // known names.
@@ -76,12 +74,11 @@ export const settingsRoutes = (
       return settings;
     },
   }),
-  route({
+  jsonRoute({
     id: 'getAdvancedSettingsSchema',
     role: 'admin',
     scope: 'settings:read',
-    method: 'GET',
-    path: '/advanced-settings/schema',
+    request: 'GET /advanced-settings/schema',
     summary: 'Get the schema of the advanced settings',
     response: settingsSchema,
     handler: async () =>

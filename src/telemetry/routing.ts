@@ -56,7 +56,7 @@ export interface Destinations {
   onChange(changed: () => void): () => void;
 }
 
-/** What telemetry asks of integrations that may not be in memory. */
+/** Questions of telemetry about integrations that may not be in memory. */
 export interface IntegrationDirectory {
   /** Returns whether there is an integration with this number in the database: memory may be a second behind. */
   exists(number: number): Promise<boolean>;

@@ -76,10 +76,10 @@ export interface SpansOptions {
 
 const agentKey = createContextKey('agent id');
 const applicationKey = createContextKey('application span');
-/** How long ended spans wait for others to share a record with. */
+/** Time that ended spans wait for others to share a record with. */
 const batchMs = 50;
 const batchSpans = 512;
-/** How many are kept while the log takes nothing (a full disk); the newest beyond it are dropped. */
+/** Number of spans that are kept while the log takes nothing (a full disk); the newest beyond it are dropped. */
 const mostWaiting = 20_000;
 
 interface Ended {
@@ -177,8 +177,8 @@ class LogSpanProcessor implements SpanProcessor {
 }
 
 /**
- * What an agent did is always recorded, whatever the caller's sampling says. An application span has only its ids if no
- * integration would get it, as in most installations.
+ * Samples spans. An agent's spans are always recorded, whatever the caller's sampling says. An application span has
+ * only its ids if no integration would get it, as in most installations.
  */
 const samplerOf = (routes: () => RoutingTable): Sampler => ({
   shouldSample: (context) => {

@@ -16,9 +16,8 @@ import { createTracing, type Tracing } from './spans.ts';
 
 /** Dead letters that the log of this replica keeps. */
 export interface DeadLetters extends OwnDeadLetters {
-  /** How many there are. */
   count(number: number): Promise<number>;
-  /** How many there are in the logs of other replicas. */
+  /** Counts the dead letters in the logs of other replicas. */
   countElsewhere(number: number): Promise<number>;
 }
 
@@ -28,7 +27,7 @@ export interface TelemetryPathOptions {
   destinations: Destinations;
   /** Called whenever it is needed, so that a changed setting takes effect at once. */
   retention: () => Retention;
-  /** Where replicas publish their reports. Left out: there are no others. */
+  /** Store where replicas publish their reports. Left out: there are no others. */
   reports?: ReportStore;
   /** Called with the agents that accepted requests name. Left out: no one is notified. */
   onAccepted?: (agents: Iterable<string | null>) => void;
@@ -39,7 +38,7 @@ export interface TelemetryPathOptions {
   clock?: Clock;
   /** From 0 to 1, for the jitter of retries. */
   random?: () => number;
-  /** Of a request to a backend, in ms. Default 30 s. */
+  /** Limit of a request to a backend, in ms. Default 30 s. */
   requestTimeoutMs?: number;
 }
 
@@ -195,8 +194,8 @@ export class TelemetryPath {
   }
 
   /**
-   * What is known here; of a shared log the state of delivery is what the owner last reported. After a start the last
-   * success is the one that was reported before.
+   * Returns the report of this replica. For a shared log, the state of delivery is the one that the owner last
+   * reported. After a start the last success is the one that was reported before.
    */
   async #report(number: number): Promise<DeliveryReport | undefined> {
     const { telemetryLog, delivery } = this.#open;

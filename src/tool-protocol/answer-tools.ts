@@ -20,7 +20,7 @@ const output = z.object({
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 
-/** How a run of a conversation is doing. */
+/** State of a run of a conversation. */
 export type Answer = z.input<typeof output>;
 
 /** The caller and the agent that is asked. */
@@ -30,8 +30,8 @@ interface Asking {
 }
 
 /**
- * What the tools of a conversational agent need of conversations, by the rules of their API: whose conversations a
- * principal sees, one run at a time. The functions throw the ApiErrors that the API would send.
+ * Functions of conversations that the tools of a conversational agent need, by the rules of their API: whose
+ * conversations a principal sees, one run at a time. They throw the ApiErrors that the API would send.
  */
 export interface Conversations {
   /**

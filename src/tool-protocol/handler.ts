@@ -17,7 +17,7 @@ import {
  */
 export type Era = 'legacy' | 'modern';
 
-/** How a request is served. */
+/** Mode in which a request is served. */
 export interface Serving {
   era: Era;
   /** True if the caller takes an event stream. If not, nothing may be sent before the result. */
@@ -64,8 +64,9 @@ const isMessage = (value: unknown): boolean =>
   isJSONRPCErrorResponse(value);
 
 /**
- * What of the request the protocol needs, without credentials. The library refuses a request that does not accept both
- * types with 406, a notification too, so it always sees both; what the caller accepts decides how it is served.
+ * Returns the parts of the request that the protocol needs, without credentials. The library refuses a request that
+ * does not accept both types with 406, a notification too, so it always sees both; what the caller accepts decides how
+ * the request is served.
  */
 const toWebRequest = ({ headers, body, left, signal }: ProtocolRequest): Request => {
   const web = new Headers({

@@ -1,6 +1,6 @@
 import { type Agent, getAgent } from '../agents/index.ts';
 import type { Services } from '../feature.ts';
-import { type Context, type Route, readJson, route } from '../http/index.ts';
+import { type Route, readJson, type WebContext, webRoute } from '../http/index.ts';
 import { ApiError } from '../lib/errors.ts';
 import { type ProtocolHandler, rpcCodes, rpcError } from './handler.ts';
 import { checkOrigin } from './origins.ts';
@@ -32,7 +32,7 @@ const refusal = (description: string) => ({
   },
 });
 
-const operation = {
+const document = {
   requestBody: {
     required: true,
     description: 'A JSON-RPC 2.0 message; an array of them in the revisions that have arrays.',
@@ -53,7 +53,7 @@ const operation = {
 };
 
 /** Returns the JSON of the body, or the error of JSON-RPC for a body that is not JSON. */
-const readMessage = ({ bytes, headers }: Context): { body: unknown } | { refusal: Response } => {
+const readMessage = ({ bytes, headers }: WebContext): { body: unknown } | { refusal: Response } => {
   try {
     const json = readJson(bytes, headers['content-type'], headers['content-encoding']);
     if (json !== undefined) return { body: json.value };
@@ -66,22 +66,22 @@ const readMessage = ({ bytes, headers }: Context): { body: unknown } | { refusal
 
 export const toolProtocolRoutes = (
   { db, config, publicUrl }: Pick<Services, 'db' | 'config' | 'publicUrl'>,
-  protocol: ProtocolHandler<Context<Agent>>,
+  protocol: ProtocolHandler<WebContext<Agent>>,
 ): Route[] => [
-  route({
+  webRoute({
     id: 'callAgent',
     role: 'member',
     // It shows the agent. Each tool requires the scope of what it does as well.
     scope: 'agents:read',
-    method: 'POST',
     base: 'v1',
-    path: '/agents/{agent_id}/mcp',
+    request: 'POST /agents/{agent_id}/mcp',
     summary: 'Call an agent by the Model Context Protocol',
     description:
       'The agent as a server of the Model Context Protocol over streamable HTTP, without sessions, in the revisions from 2024-11-05 to 2026-07-28. A worker agent has tools for its Work Items, a conversational agent has tools for questions. A key with scopes needs `work_items` or `conversations` as well for the tools.',
     bearerOnly: true,
     checkOrigin: ({ headers }) => checkOrigin(headers.origin, publicUrl(), config.host),
-    web: { methods: ['GET', 'PUT', 'PATCH', 'DELETE'], operation },
+    moreMethods: ['GET', 'PUT', 'PATCH', 'DELETE'],
+    document,
     find: ({ params }) => db.run((executor) => getAgent(executor, params.agent_id!)),
     handler: async (context) => {
       if (context.method !== 'POST') {

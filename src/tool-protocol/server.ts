@@ -1,13 +1,13 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { Agent } from '../agents/index.ts';
-import { type Context, jsonSchemaOf, validate } from '../http/index.ts';
+import { jsonSchemaOf, validate, type WebContext } from '../http/index.ts';
 import { ApiError, unprocessable } from '../lib/errors.ts';
 import { scopesAllow } from '../lib/principal.ts';
 import { version } from '../lib/version.ts';
 import type { Serving } from './handler.ts';
 import type { Tool } from './tools.ts';
 
-/** How often a call that waits reports progress, in milliseconds. */
+/** Interval at which a call that waits reports progress, in milliseconds. */
 const progressEveryMs = 5_000;
 
 /** The most agents that may have called each other before a call. */
@@ -17,7 +17,7 @@ const maxDepth = 5;
 const depthHeader = 'agent-platform-depth';
 
 /** Returns how many agents called each other before this request. Throws 422 if they are too many, or it is no number. */
-const depthOf = ({ headers }: Pick<Context, 'headers'>): number => {
+const depthOf = ({ headers }: Pick<WebContext, 'headers'>): number => {
   const given = headers[depthHeader] ?? '0';
   const depth = /^\d{1,15}$/.test(String(given)) ? Number(given) : Number.NaN;
   if (depth <= maxDepth) return depth;
@@ -31,7 +31,7 @@ const depthOf = ({ headers }: Pick<Context, 'headers'>): number => {
   ]);
 };
 
-const checkScope = ({ principal }: Context, { scope }: Tool): void => {
+const checkScope = ({ principal }: WebContext, { scope }: Tool): void => {
   if (scopesAllow(principal.scopes, scope)) return;
   throw new ApiError('forbidden', `This requires the scope ${scope}, which the API key does not have.`);
 };
@@ -59,7 +59,7 @@ const reportProgress = (report: (progress: number) => Promise<void>): Disposable
 /** Makes the servers of agents: one for each request, with the tools of the agent's mode. */
 export const createAgentServers = (
   toolsByMode: Record<Agent['mode'], readonly Tool[]>,
-): ((context: Context<Agent>, serving: Serving) => Server) => {
+): ((context: WebContext<Agent>, serving: Serving) => Server) => {
   const known = Object.entries(toolsByMode).map(([mode, list]) => {
     const sorted = [...list].sort((a, b) => (a.name < b.name ? -1 : 1));
     const byName = new Map(sorted.map((one) => [one.name, one]));

@@ -21,7 +21,7 @@ interface ToolSpec<I extends z.ZodType, O extends z.ZodType> {
   name: string;
   title: string;
   description: string;
-  /** What a key with scopes must have, as for the same operation of the API. */
+  /** Scope that a key with scopes must have, as for the same operation of the API. */
   scope: Scope;
   /** Hints of the protocol for people and clients. */
   annotations: { readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean };

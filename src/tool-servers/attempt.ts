@@ -15,7 +15,7 @@ import { effectiveIdempotent, stateOf, usedDefinition } from './tools.ts';
 const maxAgeSeconds = 60;
 /** Time that a server may take to say which tools it has, in milliseconds. */
 const discoverWithinMs = 20_000;
-/** How many servers of one agent are discovered at the same time. */
+/** Limit of the servers of one agent that are discovered at the same time. */
 const discoveredAtOnce = 8;
 
 /** An attempt cannot have the tools of its agent. `message` is shown; it contains no secret. */
@@ -70,7 +70,7 @@ export interface OpenedTools extends AsyncDisposable {
   withheld: readonly WithheldTool[];
 }
 
-/** What a run needs to know of its agent. */
+/** Fields of its agent that a run needs. */
 interface ToolUser {
   id: string;
   tool_server_ids: string[];

@@ -17,7 +17,7 @@ export interface ToolCallResult {
   unauthorized?: string;
 }
 
-/** How calls end, for the metrics. */
+/** Outcomes of calls, for the metrics. */
 export const callOutcomes = ['ok', 'error', 'refused', 'no_answer', 'unknown'] as const;
 export type CountedOutcome = (typeof callOutcomes)[number];
 

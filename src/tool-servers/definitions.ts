@@ -3,7 +3,7 @@ import { isObject, withoutUndefined } from '../lib/objects.ts';
 import { rfc8785 } from '../lib/rfc8785.ts';
 import { characters, storageFaults } from '../lib/text.ts';
 
-/** What a server says about a tool, in the names of the Model Context Protocol. */
+/** Definition of a tool by its server, in the names of the Model Context Protocol. */
 export interface ToolDefinition {
   name: string;
   title?: string;

@@ -11,7 +11,7 @@ import { insertTools, listToolHashes, type NewTool, updateDefinitions, updateMis
 import { useExpectedTools } from './tool-uses.ts';
 
 const maxTools = 2_000;
-/** How many tools of a server are kept that it no longer lists. */
+/** Limit of the tools of a server that are kept although it no longer lists them. */
 const keptMissing = 1_000;
 
 interface Listed {

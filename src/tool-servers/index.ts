@@ -21,6 +21,8 @@ import {
   type CheckUnused,
   createToolServer,
   deleteToolServer,
+  lockToDelete,
+  lockToUpdate,
   type NewToolServer,
   type ToolServerChanges,
   updateToolServer,
@@ -44,7 +46,7 @@ export { form as toolServerForm } from './schemas.ts';
 export { lockToolServersForShare, policies, type ToolUse } from './store.ts';
 export type { ApprovalGuard } from './tool-servers.ts';
 
-/** What the routes do, for other features that change tool servers. */
+/** Rules of the routes, for other features that change tool servers. */
 interface ToolServerRules {
   /** All servers with their secrets, and how their tools may be used where they do not say so themselves. */
   list(executor: Executor): Promise<(NewToolServer & { id: string; tools: Record<string, ToolUse> })[]>;
@@ -167,9 +169,13 @@ export const createToolServers = (
         }));
       },
       create: (tx, actor, body) => createToolServer(tx, actor, settings, config.allowStdioToolServers, body),
-      update: (tx, actor, id, changes) => updateToolServer(tx, actor, settings, id, changes, guard),
+      update: async (tx, actor, id, changes) => {
+        const before = await lockToUpdate(tx, settings, id, changes);
+        return updateToolServer(tx, actor, settings, before, changes, guard);
+      },
       setToolUses: (tx, actor, id, uses) => setToolUses(tx, actor, id, uses, guard),
-      delete: (tx, actor, id) => deleteToolServer(tx, actor, async () => {}, id),
+      delete: async (tx, actor, id) =>
+        deleteToolServer(tx, actor, async () => {}, await lockToDelete(tx, id)),
       checkUnused,
       discover: async (id) => {
         const row = await db.run((executor) => findToolServer(executor, id));
@@ -185,7 +191,7 @@ export const createToolServers = (
       connections,
       count: (outcome) => calls.inc({ outcome }),
     }),
-    // What a process that was killed left behind.
+    // Removes files that a killed platform left behind.
     start: () => rm(folder, { recursive: true, force: true }),
     stop: async () => {
       await Promise.all([...connections.live].map((connection) => connection.close()));

@@ -1,5 +1,5 @@
 import type { Database, Executor } from '../database/index.ts';
-import { finder, listPage, pageQuery, type Route, route, text } from '../http/index.ts';
+import { finder, jsonRoute, listPage, pageQuery, type Route, text } from '../http/index.ts';
 import { toolServerResponse } from './responses.ts';
 import { usedToolServer, usedToolServerPage } from './schemas.ts';
 import type { ToolServerSettingsStore } from './settings.ts';
@@ -7,7 +7,7 @@ import { findToolServer, listToolServers, type ToolServerRow } from './store.ts'
 import { countTools } from './tool-store.ts';
 import { listToolServerUses } from './use-store.ts';
 
-const reads = { role: 'builder', scope: 'agents:read', method: 'GET', base: 'app' } as const;
+const reads = { role: 'builder', scope: 'agents:read', base: 'app' } as const;
 
 /** For the application: tool servers with the agents that use them and what waits to be accepted. */
 export const pageRoutes = (db: Database, settings: ToolServerSettingsStore): Route[] => {
@@ -18,17 +18,17 @@ export const pageRoutes = (db: Database, settings: ToolServerSettingsStore): Rou
     return rows.map((row) => ({
       ...toolServerResponse(settings.open(row), counts.get(row.id)),
       new_count: counts.get(row.id)?.new_count ?? 0,
-      // What was found at an earlier address says nothing about the present one.
+      // Results from an earlier address say nothing about the present one.
       last_checked_at: row.state === 'unknown' ? null : row.discovery_began_at,
       used_by: uses.get(row.id)!,
     }));
   };
   const find = finder(db, 'tool server', 'tool_server_id', findToolServer);
   return [
-    route({
+    jsonRoute({
       ...reads,
       id: 'listUsedToolServers',
-      path: '/tool-servers',
+      request: 'GET /tool-servers',
       summary: 'List tool servers with the agents that use them',
       query: pageQuery.extend({ q: text(200).optional().describe('A part of the name or of the prefix.') }),
       response: usedToolServerPage,
@@ -36,15 +36,15 @@ export const pageRoutes = (db: Database, settings: ToolServerSettingsStore): Rou
         toResponses(executor, await listToolServers(executor, page, page.q)),
       ),
     }),
-    route({
+    jsonRoute({
       ...reads,
       id: 'getUsedToolServer',
-      path: '/tool-servers/{tool_server_id}',
+      request: 'GET /tool-servers/{tool_server_id}',
       summary: 'Get a tool server with the agents that use it',
       description: 'The ETag is that of the tool server, for a change of it.',
       find,
       response: usedToolServer,
-      etag: true,
+      cache: 'revision',
       handler: async ({ found, etag }) => {
         etag(found.revision);
         return (await db.run((executor) => toResponses(executor, [found])))[0]!;

@@ -2,7 +2,7 @@ import type { Executor } from '../database/index.ts';
 import { listServerDefaults, type Policy, type ToolServerRow, type ToolUse } from './store.ts';
 import { listToolUses, type ToolRow } from './tool-store.ts';
 
-/** What an agent says about one tool of a server. */
+/** Policy of an agent for one tool of a server. */
 export interface ToolPolicy {
   tool_server_id: string;
   /** The server's own name of the tool. */
@@ -20,7 +20,7 @@ export const effectivePolicy = (
   ofAgent?: Policy,
 ): Policy => (tool.policy === 'deny' ? 'deny' : (ofAgent ?? tool.policy ?? server.default_policy));
 
-/** What a server and its tools say of how they may be used. */
+/** Policies of a server and its tools. */
 export interface ServerPolicies {
   id: string;
   default_policy: Policy;
@@ -48,7 +48,7 @@ export const readServerPolicies = async (
   );
 };
 
-/** What an agent may do with the tools of a server; null: it does not use the server. */
+/** Use of a server's tools by an agent; null: the agent does not use the server. */
 export interface ToolServerUse {
   server: ServerPolicies;
   /** The agent's own policies, of all servers. */

@@ -1,6 +1,6 @@
 import { audit } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
-import { finder, listPage, pageQuery, type Route, route } from '../http/index.ts';
+import { finder, jsonRoute, listPage, pageQuery, type Route } from '../http/index.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Principal } from '../lib/principal.ts';
 import type { ToolServerTest } from './connection-test.ts';
@@ -14,6 +14,8 @@ import {
   checkMayRunPrograms,
   createToolServer,
   deleteToolServer,
+  lockToDelete,
+  lockToUpdate,
   updateToolServer,
 } from './tool-servers.ts';
 import { countTools } from './tool-store.ts';
@@ -62,12 +64,11 @@ export const toolServerRoutes = ({
     });
 
   return [
-    route({
+    jsonRoute({
       id: 'listToolServers',
       role: 'builder',
       scope: 'agents:read',
-      method: 'GET',
-      path,
+      request: `GET ${path}`,
       summary: 'List tool servers',
       query: pageQuery,
       response: toolServerPage,
@@ -84,23 +85,24 @@ export const toolServerRoutes = ({
         ({ row, counts }) => toolServerResponse(settings.open(row), counts),
       ),
     }),
-    route({
+    jsonRoute({
       id: 'createToolServer',
       role: 'builder',
       scope: 'agents',
-      method: 'POST',
-      path,
+      request: `POST ${path}`,
       summary: 'Create a tool server',
       description:
         'Its tools are discovered and accepted. It is also created if it does not respond within 10 s: `state` and `last_error` say so. The transport `stdio` requires the role admin.',
-      body: createBody,
-      checkBody: ({ transport }, principal) => checkMayRunPrograms(principal, transport),
+      body: {
+        schema: createBody,
+        precheck: ({ transport }, principal) => checkMayRunPrograms(principal, transport),
+      },
       response: toolServer,
       idempotent: true,
-      etag: true,
+      cache: 'revision',
       handler: async (context) => {
         let row: ToolServerRow | undefined;
-        // What a repeated request gets is the server as it was created, before its tools were discovered.
+        // A repeated request gets the server as it was created, before its tools were discovered.
         await context.transaction(async (tx) => {
           row = await createToolServer(tx, context.actor, settings, allowStdio, context.body);
           context.etag(row.revision);
@@ -110,67 +112,65 @@ export const toolServerRoutes = ({
         return read(row!.id);
       },
     }),
-    route({
+    jsonRoute({
       id: 'getToolServer',
       role: 'builder',
       scope: 'agents:read',
-      method: 'GET',
-      path: onePath,
+      request: `GET ${onePath}`,
       summary: 'Get a tool server',
       description: 'The response contains the names of its secrets, not their values.',
       find,
       response: toolServer,
-      etag: true,
+      cache: 'revision',
       handler: async ({ found, etag }) => {
         etag(found.revision);
         const counts = await db.run((executor) => countTools(executor, [found.id]));
         return toolServerResponse(settings.open(found), counts.get(found.id));
       },
     }),
-    route({
+    jsonRoute({
       id: 'updateToolServer',
       role: 'builder',
       scope: 'agents',
-      method: 'PATCH',
-      path: onePath,
+      request: `PATCH ${onePath}`,
       summary: 'Update a tool server',
       description:
         'Another `url` or `command` needs the secrets again, and every tool must be accepted again. A server with the transport `stdio` requires the role admin.',
       find: findToChange,
-      body: updateBody,
-      checkBody: ({ transport }, principal) => checkMayRunPrograms(principal, transport),
+      body: {
+        schema: updateBody,
+        precheck: ({ transport }, principal) => checkMayRunPrograms(principal, transport),
+      },
       otherStatuses: [403],
       response: toolServer,
-      etag: true,
-      handler: ({ found, body, actor, transaction, ifMatch, etag }) =>
-        transaction(async (tx) => {
-          const row = await updateToolServer(tx, actor, settings, found.id, body, guard, ifMatch);
+      cache: 'revision',
+      lock: (tx, { found, body }) => lockToUpdate(tx, settings, found.id, body),
+      handler: ({ body, actor, transaction, etag }) =>
+        transaction(async (tx, before) => {
+          const row = await updateToolServer(tx, actor, settings, before, body, guard);
           etag(row.revision);
           return toolServerResponse(settings.open(row), (await countTools(tx, [row.id])).get(row.id));
         }),
     }),
-    route({
+    jsonRoute({
       id: 'deleteToolServer',
       role: 'builder',
       scope: 'agents',
-      method: 'DELETE',
-      path: onePath,
+      request: `DELETE ${onePath}`,
       summary: 'Delete a tool server',
       description:
         'Returns 412 with `agent_ids` while agents name it. A server with the transport `stdio` requires the role admin.',
       find: findToChange,
-      status: 204,
       otherStatuses: [403, 412],
-      etag: true,
-      handler: ({ found, actor, transaction, ifMatch }) =>
-        transaction((tx) => deleteToolServer(tx, actor, checkUnused, found.id, ifMatch)),
+      lock: (tx, { found }) => lockToDelete(tx, found.id),
+      handler: ({ actor, transaction }) =>
+        transaction((tx, row) => deleteToolServer(tx, actor, checkUnused, row)),
     }),
-    route({
+    jsonRoute({
       id: 'testToolServer',
       role: 'builder',
       scope: 'agents',
-      method: 'POST',
-      path: `${onePath}/test`,
+      request: `POST ${onePath}/test`,
       summary: 'Test a tool server',
       description: 'Connects to it as agents do, discovers its tools, and returns which steps succeeded.',
       find,
@@ -181,12 +181,11 @@ export const toolServerRoutes = ({
         return result;
       },
     }),
-    route({
+    jsonRoute({
       id: 'discoverTools',
       role: 'builder',
       scope: 'agents',
-      method: 'POST',
-      path: `${onePath}/discover`,
+      request: `POST ${onePath}/discover`,
       summary: 'Discover the tools of a tool server',
       description:
         'Tools that are new, or that changed since they were accepted, wait to be accepted. If the server does not respond, `state` and `last_error` say so.',

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { compileArgumentCheck, compileSchema, type SchemaCheck } from '../lib/json-schema.ts';
 import type { ToolDefinition } from './definitions.ts';
 
-/** What is known of the schemas of a tool, by the hash of its definition. */
+/** Checks by the schemas of a tool, by the hash of its definition. */
 interface Checks {
   args: SchemaCheck;
   /** Null if there is no output schema, or one that cannot be used. */

@@ -26,7 +26,7 @@ export interface StdioSettings {
   cwd?: string;
 }
 
-/** How to reach a tool server. Values of headers and variables and the client secret are secret. */
+/** Way to reach a tool server. Values of headers and variables and the client secret are secret. */
 export type ToolServerSettings = HttpSettings | StdioSettings;
 
 /** A server with its settings open: what a connection needs. */
@@ -35,7 +35,7 @@ export interface OpenedToolServer {
   settings: ToolServerSettings;
 }
 
-/** What a server must not get to say back: the values that are secret. */
+/** Returns the secret values, which a server must not get to say back. */
 export const secretsOf = (settings: ToolServerSettings): string[] =>
   settings.transport === 'http'
     ? [

@@ -18,7 +18,7 @@ import { prefixPattern } from './names.ts';
 export const policies = ['allow', 'deny', 'require_approval'] as const;
 export type Policy = (typeof policies)[number];
 
-/** How agents may use a tool: null, as its server says. */
+/** Rules for the use of a tool by agents. Null: as its server says. */
 export interface ToolUse {
   policy: Policy | null;
   idempotent: boolean | null;
@@ -66,9 +66,9 @@ export const toolServers = resource(
     discovery_began_at: generated<Date | null>(),
     last_success_at: generated<Date | null>(),
     last_error: generated<string | null>(),
-    /** What the last discovery that succeeded left out, as sentences. */
+    /** Parts that the last discovery that succeeded left out, as sentences. */
     warnings: jsonColumn<string[]>(),
-    /** How tools may be used that the server has not listed yet, by their names. */
+    /** Rules for tools that the server has not listed yet, by their names. */
     expected_tools: jsonColumn<Record<string, ToolUse>>(),
     ...stamps,
   },
@@ -104,7 +104,7 @@ export const findLockedToolServer = (tx: Tx, id: string): Promise<ToolServerRow 
 export const lockToolServerForDelete = (tx: Tx, id: string): Promise<ToolServerRow | undefined> =>
   byId(tx, id).forUpdate().executeTakeFirst();
 
-/** What these servers say of their tools, whether they list them or not. */
+/** Returns the defaults of these servers for all their tools, whether they list them or not. */
 export const listServerDefaults = async (
   executor: Executor,
   ids: readonly string[],
@@ -152,7 +152,7 @@ export const insertToolServer = (
     .returning(columns)
     .executeTakeFirst();
 
-/** What is known of the server at its old address no longer holds. */
+/** Resets the state of a server whose address has changed: the facts about the old address no longer hold. */
 export const resetToolServerState = (tx: Tx, id: string): Promise<ToolServerRow> =>
   tx
     .updateTable('tool_servers')

@@ -1,5 +1,5 @@
 import type { Database } from '../database/index.ts';
-import { finder, type Route, route } from '../http/index.ts';
+import { finder, jsonRoute, type Route } from '../http/index.ts';
 import { notFound } from '../lib/errors.ts';
 import { pause } from '../lib/pause.ts';
 import { isStorable } from '../lib/text.ts';
@@ -28,12 +28,11 @@ export const toolRoutes = (db: Database, guard: ApprovalGuard, schemaWarnings: S
   };
 
   return [
-    route({
+    jsonRoute({
       id: 'listTools',
       role: 'builder',
       scope: 'agents:read',
-      method: 'GET',
-      path,
+      request: `GET ${path}`,
       summary: 'List the tools of a tool server',
       description: 'All tools, by name, in one page.',
       find: findServer,
@@ -43,17 +42,16 @@ export const toolRoutes = (db: Database, guard: ApprovalGuard, schemaWarnings: S
         for (const row of await db.run((executor) => listTools(executor, [found.id]))) {
           data.push(toolResponse(found, row));
           // There can be thousands, with schemas that take milliseconds each to judge.
-          if (data.length % 20 === 0) await pause();
+          if (data.length % 2 === 0) await pause();
         }
         return { data, has_more: false, next: '' };
       },
     }),
-    route({
+    jsonRoute({
       id: 'updateTool',
       role: 'builder',
       scope: 'agents',
-      method: 'PATCH',
-      path: onePath,
+      request: `PATCH ${onePath}`,
       summary: 'Update a tool',
       description: 'Says how agents may use it. null resets a field.',
       find,
@@ -65,12 +63,11 @@ export const toolRoutes = (db: Database, guard: ApprovalGuard, schemaWarnings: S
           return toolResponse(found.server, await updateTool(tx, actor, before, body, guard));
         }),
     }),
-    route({
+    jsonRoute({
       id: 'acceptTool',
       role: 'builder',
       scope: 'agents',
-      method: 'POST',
-      path: `${onePath}/accept`,
+      request: `POST ${onePath}/accept`,
       summary: 'Accept a tool as it is now',
       description:
         'Agents get a new or changed tool only after this. Returns 412 if `definition_hash` is not that of its present definition.',

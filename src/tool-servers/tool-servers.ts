@@ -173,22 +173,30 @@ const isElsewhere = (before: ToolServerSettings, after: ToolServerSettings): boo
   return JSON.stringify(addressOf(before)) !== JSON.stringify(addressOf(after));
 };
 
-/** Changes the fields that `changes` has. `ifMatch` is called for the locked row, after the checks of the changes. */
+/** Returns the server, locked. Throws 422 for changes that it cannot have. */
+export const lockToUpdate = async (
+  tx: Tx,
+  store: ToolServerSettingsStore,
+  id: string,
+  changes: ToolServerChanges,
+): Promise<ToolServerRow> => {
+  const row = await lockToolServer(tx, id);
+  checkChanges(store.open(row), changes);
+  return row;
+};
+
+/** Changes the fields that `changes` has of the server that `lockToUpdate` returned. */
 export const updateToolServer = async (
   tx: Tx,
   actor: Actor,
   store: ToolServerSettingsStore,
-  id: string,
+  before: ToolServerRow,
   changes: ToolServerChanges,
   guard: ApprovalGuard,
-  ifMatch: (revision: number) => void = () => {},
 ): Promise<ToolServerRow> => {
-  const opened = store.open(await lockToolServer(tx, id));
-  checkChanges(opened, changes);
-  const { row: before, settings } = opened;
-  ifMatch(before.revision);
+  const { settings } = store.open(before);
   if (changes.default_policy !== undefined) {
-    const policies = (await readServerPolicies(tx, [id])).get(before.id)!;
+    const policies = (await readServerPolicies(tx, [before.id])).get(before.id)!;
     await guard.policies(tx, actor, policies, { ...policies, default_policy: changes.default_policy });
   }
   const after = merged(settings, changes);
@@ -229,25 +237,19 @@ export interface ApprovalGuard {
 export type CheckUnused = (tx: Tx, id: string) => Promise<void>;
 
 /** Locks the server so that no agent begins to name it. Throws 404 if there is none. */
-const lockForDelete = async (tx: Tx, id: string): Promise<ToolServerRow> => {
+export const lockToDelete = async (tx: Tx, id: string): Promise<ToolServerRow> => {
   const row = await lockToolServerForDelete(tx, id);
   if (!row) throw notFound('tool server');
   return row;
 };
 
-/**
- * Deletes the server, and the policies for its tools that agents have left. Throws 412 while agents use it. `ifMatch` is
- * called for the locked row.
- */
+/** Deletes the locked server, and the policies for its tools that agents have left. Throws 412 while agents use it. */
 export const deleteToolServer = async (
   tx: Tx,
   actor: Actor,
   checkUnused: CheckUnused,
-  id: string,
-  ifMatch: (revision: number) => void = () => {},
+  row: ToolServerRow,
 ): Promise<void> => {
-  const row = await lockForDelete(tx, id);
-  ifMatch(row.revision);
   await checkUnused(tx, row.id);
   const changedAgents = await deletePoliciesOf(tx, row.id);
   await deleteToolServerRow(tx, row.id);

@@ -125,7 +125,7 @@ export const countTools = async (
   return new Map(rows.map(({ id, ...counts }) => [id, counts]));
 };
 
-/** How tools of these servers may be used, where that is not as their server says. */
+/** Returns the rules for tools of these servers that differ from those of the server. */
 export const listToolUses = async (
   executor: Executor,
   serverIds: readonly string[],

@@ -16,7 +16,7 @@ export const stateOf = (tool: ToolRow): ToolState => {
   return tool.distrusted || tool.accepted_hash !== tool.definition_hash ? 'changed' : 'accepted';
 };
 
-/** What agents get: the accepted definition, or that of a tool that no one has accepted yet. */
+/** Returns the definition that agents get: the accepted one, or that of a tool that no one has accepted yet. */
 export const usedDefinition = (tool: ToolRow) => tool.accepted ?? tool.definition;
 
 export const effectiveIdempotent = (tool: ToolRow): boolean =>

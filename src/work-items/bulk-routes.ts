@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallbackStore } from '../callbacks/index.ts';
 import type { Database } from '../database/index.ts';
-import { optional, type Route, route, validate } from '../http/index.ts';
+import { jsonRoute, optional, type Route, validate } from '../http/index.ts';
 import { ApiError, errorStatus } from '../lib/errors.ts';
 import { isObject } from '../lib/objects.ts';
 import { createBody, message, type NewWorkItemBody, publicWorkItem, toWorkItemResponse } from './schemas.ts';
@@ -66,18 +66,16 @@ const readItem = async (
 };
 
 export const bulkRoutes = (db: Database, callbacks: CallbackStore): Route[] => [
-  route({
+  jsonRoute({
     id: 'createWorkItems',
     role: 'member',
     scope: 'work_items',
-    method: 'POST',
     base: 'v2',
-    path: '/work-items/bulk',
+    request: 'POST /work-items/bulk',
     summary: 'Create Work Items',
     description:
       'At most 100; the results are in their order. One that is refused does not keep the others from being created.',
-    body: bulkBody,
-    partsField: 'items',
+    body: { schema: bulkBody, partsField: 'items' },
     response: createResults,
     idempotent: true,
     handler: async ({ body, transaction, actor, failureOf }) => {
@@ -97,13 +95,12 @@ export const bulkRoutes = (db: Database, callbacks: CallbackStore): Route[] => [
       });
     },
   }),
-  route({
+  jsonRoute({
     id: 'actOnWorkItems',
     role: 'member',
     scope: 'work_items',
-    method: 'POST',
     base: 'v2',
-    path: '/work-items/actions',
+    request: 'POST /work-items/actions',
     summary: 'Act on Work Items',
     description:
       'At most 100, one after the other; the results are in their order. One whose status does not allow the action does not fail the others.',

@@ -1,7 +1,7 @@
 import type { CallbackStore } from '../callbacks/index.ts';
 import type { Database } from '../database/index.ts';
-import { finder, type Route, route } from '../http/index.ts';
-import { changeDraft, deleteWorkItem, revisionOf } from './changes.ts';
+import { finder, jsonRoute, type Route } from '../http/index.ts';
+import { changeDraft, deleteWorkItem, lockDraft, lockFinished, revisionOf } from './changes.ts';
 import { changeBody, publicWorkItem, toWorkItemResponse } from './schemas.ts';
 import { findWorkItemId } from './store.ts';
 import { checkPayloadSize } from './work-items.ts';
@@ -10,45 +10,41 @@ import { checkPayloadSize } from './work-items.ts';
 export const changeRoutes = (db: Database, callbacks: CallbackStore): Route[] => {
   const find = finder(db, 'Work Item', 'work_item_id', findWorkItemId);
   return [
-    route({
+    jsonRoute({
       id: 'updateWorkItem',
       role: 'member',
       scope: 'work_items',
-      method: 'PATCH',
       base: 'v2',
-      path: '/work-items/{work_item_id}',
+      request: 'PATCH /work-items/{work_item_id}',
       summary: 'Update a draft',
       description:
         'Only a DRAFT can be changed. What is left out stays. `If-Match` with the ETag of the Work Item refuses to overwrite a change of someone else.',
       otherStatuses: [412],
       find,
-      checkBody: (body) => checkPayloadSize(db, body.payload),
-      body: changeBody,
+      body: { schema: changeBody, precheck: (body) => checkPayloadSize(db, body.payload) },
       response: publicWorkItem,
-      etag: true,
-      handler: ({ found, body, transaction, ifMatch, etag, actor }) =>
-        transaction(async (tx) => {
-          const { item, shown } = await changeDraft(tx, actor, callbacks, found.id, body, ifMatch);
+      cache: 'revision',
+      lock: (tx, { found, body, actor }) => lockDraft(tx, actor, callbacks, found.id, body),
+      handler: ({ transaction, etag, actor }) =>
+        transaction(async (tx, locked) => {
+          const { item, shown } = await changeDraft(tx, actor, callbacks, locked);
           etag(revisionOf(item));
           return { ...toWorkItemResponse(item), callbacks: shown };
         }),
     }),
-    route({
+    jsonRoute({
       id: 'deleteWorkItem',
       role: 'builder',
       scope: 'work_items',
-      method: 'DELETE',
       base: 'v2',
-      path: '/work-items/{work_item_id}',
+      request: 'DELETE /work-items/{work_item_id}',
       summary: 'Delete a finished Work Item',
       description:
         'Only what is COMPLETED, ERROR or CANCELLED. Its messages, payload, result, steps, files, data frames and callbacks are gone at once. The ledger of its schedule and the audit log keep its id.',
       otherStatuses: [412],
       find,
-      status: 204,
-      etag: true,
-      handler: ({ found, transaction, ifMatch, actor }) =>
-        transaction((tx) => deleteWorkItem(tx, actor, found.id, ifMatch)),
+      lock: (tx, { found }) => lockFinished(tx, found.id),
+      handler: ({ transaction, actor }) => transaction((tx, { item }) => deleteWorkItem(tx, actor, item)),
     }),
   ];
 };

@@ -12,9 +12,6 @@ import { deleteWorkItemRow, findLockedWorkItem, updateDraft, type WorkItem } fro
 
 /** Changes that people make to a Work Item besides moving it: they edit a draft and delete a finished one. */
 
-/** Throws 412 unless the caller has seen the Work Item as it is (`If-Match`). */
-type IfMatch = (revision: number) => void;
-
 /** The revision of a Work Item in its ETag. Every change of a status, and of a draft, gives it a later time. */
 export const revisionOf = ({ updated_at }: Pick<WorkItem, 'updated_at'>): number => updated_at.getTime();
 
@@ -29,26 +26,16 @@ const stateOf = ({ status, agent_exists }: WorkItem) => ({
   allowed_actions: allowedActions(status, agent_exists),
 });
 
-const requireMatch = (item: WorkItem, ifMatch: IfMatch): void => {
-  try {
-    ifMatch(revisionOf(item));
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    throw new ApiError(error.code, error.message, { ...error.context, ...stateOf(item) });
-  }
-};
+/** A locked Work Item; the 412 of another revision shows its state. */
+const lockedOf = (item: WorkItem) => ({ item, revision: revisionOf(item), errorContext: stateOf(item) });
 
-/**
- * Changes a draft, which its history says. Throws 412 if it is none any more. If nothing changes, nothing is written. `shown` are its callbacks as
- * the response shows them: with the secrets that were generated.
- */
-export const changeDraft = async (
+/** Locks a draft, and checks the body against it. Throws 412 if it is none any more, and 422 for a wrong body. */
+export const lockDraft = async (
   tx: Tx,
   actor: Actor,
   store: CallbackStore,
   id: string,
   { agent_id, start_at, callbacks: wanted, ...body }: ChangeBody,
-  ifMatch: IfMatch,
 ) => {
   const item = await lockWorkItem(tx, id);
   if (item.status !== 'DRAFT') {
@@ -59,13 +46,27 @@ export const changeDraft = async (
     throw unprocessable([{ path: 'agent_id', message: 'cannot be changed; create another Work Item' }]);
   }
   const given = { ...body, ...(start_at === undefined ? {} : { start_at: await readStart(tx, start_at) }) };
-  const before = item.callbacks ?? [];
   if (wanted) {
+    const before = item.callbacks ?? [];
     checkChangedCallbacks(before, wanted);
     const refused = store.refusalOf(actor, wanted, before);
     if (refused) throw refused;
   }
-  requireMatch(item, ifMatch);
+  return { ...lockedOf(item), given, wanted };
+};
+
+/**
+ * Changes a draft, which its history says. If nothing changes, nothing is written. `shown` are its callbacks as the
+ * response shows them: with the secrets that were generated.
+ */
+export const changeDraft = async (
+  tx: Tx,
+  actor: Actor,
+  store: CallbackStore,
+  { item, given, wanted }: Awaited<ReturnType<typeof lockDraft>>,
+) => {
+  const { id } = item;
+  const before = item.callbacks ?? [];
   const { stored, shown } = wanted
     ? await store.replace(tx, { workItemId: id }, before, wanted, actor)
     : { stored: before, shown: before };
@@ -83,19 +84,23 @@ export const changeDraft = async (
 
 const isFinished = (status: Status): boolean => (finishedStatuses as readonly Status[]).includes(status);
 
-/**
- * Deletes a finished Work Item with all that it has. What remains are the ledger of its schedule and the audit log, which
- * have its id. Throws 412 if it is not finished.
- */
-export const deleteWorkItem = async (tx: Tx, actor: Actor, id: string, ifMatch: IfMatch): Promise<void> => {
+/** Locks a finished Work Item. Throws 412 if it is not finished. */
+export const lockFinished = async (tx: Tx, id: string) => {
   const item = await lockWorkItem(tx, id);
   if (!isFinished(item.status)) {
     const message = `A Work Item that is ${item.status} cannot be deleted. Cancel it or let it finish first.`;
     throw new ApiError('precondition_failed', message, stateOf(item));
   }
-  requireMatch(item, ifMatch);
-  await deleteWorkItemRow(tx, id);
-  const { agent_id, schedule_id, occurrence, status } = item;
+  return lockedOf(item);
+};
+
+/**
+ * Deletes a finished Work Item with all that it has. The ledger of its schedule and the audit log remain, which have its
+ * id.
+ */
+export const deleteWorkItem = async (tx: Tx, actor: Actor, item: WorkItem): Promise<void> => {
+  await deleteWorkItemRow(tx, item.id);
+  const { id, agent_id, schedule_id, occurrence, status } = item;
   await audit(tx, actor, 'work_item.delete', id, {
     agent_id,
     status,

@@ -15,7 +15,7 @@ import {
 
 interface Given {
   agent: string;
-  /** How old, in seconds. */
+  /** Age in seconds. */
   age: number;
   status?: 'PENDING' | 'EXECUTING';
   /** A retry that is due this many seconds from now. */
@@ -57,7 +57,10 @@ eachDatabase((name, open) => {
     );
   };
 
-  /** What a claim of 10 returns, and how many rows and index entries of Work Items it read. Nothing stays of it. */
+  /**
+   * Returns the ids of a claim of 10, and the number of rows and index entries of Work Items that it read. Nothing
+   * stays of the claim.
+   */
   const tryClaim = async (): Promise<{ ids: string[]; read: number }> => {
     let done: { ids: string[]; read: number } | undefined;
     const readSoFar = async (tx: Tx) => {

@@ -93,10 +93,6 @@ export const createWorkItems = (
   for (const status of ['COMPLETED', 'NEEDS_REVIEW', 'INDETERMINATE', 'ERROR', 'CANCELLED']) {
     finished.inc({ status }, 0);
   }
-  const streams = streamRoutes({ db, watcher, openStreams }).flatMap((stream) => [
-    stream,
-    { ...stream, id: `${stream.id}ForPage`, base: 'app' as const },
-  ]);
   const bulkActions = bulkActionLoop(db, log);
   return {
     tag: { name: 'Work Items', description: 'What a Worker agent has to do, is doing or has done.' },
@@ -105,7 +101,7 @@ export const createWorkItems = (
       ...stepRoutes(db),
       ...messageRoutes(db),
       ...bulkActionRoutes(db, log),
-      ...streams,
+      ...streamRoutes({ db, watcher, openStreams }),
     ],
     pageRoutes: [...workItemListRoutes(db), ...workItemPageRoutes(db, needs)],
     overview: { attention: workItemAttention, numbers: new WorkItemNumbers() },

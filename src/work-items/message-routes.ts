@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import type { Database, Executor } from '../database/index.ts';
-import { download, finder, listPage, pageOf, type Route, route } from '../http/index.ts';
+import {
+  download,
+  downloadDocument,
+  finder,
+  jsonRoute,
+  listPage,
+  pageOf,
+  type Route,
+  webRoute,
+} from '../http/index.ts';
 import { notFound } from '../lib/errors.ts';
 import { findParts, messageDownload, messageList, shownContent } from '../messages/index.ts';
 import { listAttempts } from './attempt-store.ts';
@@ -23,17 +32,17 @@ const path = '/work-items/{work_item_id}';
 
 export const messageRoutes = (db: Database): Route[] => {
   const find = finder(db, 'Work Item', 'work_item_id', findWorkItemId);
-  const shared = { role: 'member', scope: 'work_items:read', method: 'GET', base: 'app' } as const;
+  const shared = { role: 'member', scope: 'work_items:read', base: 'app' } as const;
 
   const valueRoute = (column: 'payload' | 'result'): Route =>
-    route({
+    webRoute({
       ...shared,
       id: `downloadWorkItem${column === 'payload' ? 'Payload' : 'Result'}`,
-      path: `${path}/${column}`,
+      request: `GET ${path}/${column}`,
       summary: `Download the ${column} of a Work Item`,
       description: 'A text as it is, anything else as JSON. A `Range` of bytes is honored.',
       find,
-      web: messageDownload.web,
+      document: downloadDocument,
       handler: async ({ found: { id }, headers }) => {
         const value = await db.run((executor) => findRawValue(executor, id, column));
         if (!value) throw notFound(column);
@@ -44,10 +53,10 @@ export const messageRoutes = (db: Database): Route[] => {
     });
 
   return [
-    route({
+    jsonRoute({
       ...shared,
       id: 'listShownMessages',
-      path: `${path}/messages`,
+      request: `GET ${path}/messages`,
       summary: 'List the messages of a Work Item for a page',
       ...messageList,
       find,
@@ -56,10 +65,10 @@ export const messageRoutes = (db: Database): Route[] => {
         listShownMessages(executor, id, await listAttempts(executor, id), page),
       ),
     }),
-    route({
+    webRoute({
       ...shared,
       id: 'downloadMessage',
-      path: `${path}/messages/{message_id}/content`,
+      request: `GET ${path}/messages/{message_id}/content`,
       summary: 'Download the content of a message',
       ...messageDownload,
       find: async ({ params }) => {

@@ -4,6 +4,7 @@ import type { Database, Executor } from '../database/index.ts';
 import {
   finder,
   givenTime,
+  jsonRoute,
   listPage,
   offsetPageOf,
   offsetQuery,
@@ -11,7 +12,6 @@ import {
   pageOf,
   pageQuery,
   type Route,
-  route,
 } from '../http/index.ts';
 import { ApiError } from '../lib/errors.ts';
 import { decisionList } from '../runs/index.ts';
@@ -90,29 +90,27 @@ export const workItemRoutes = (db: Database, { traceLinks, callbacks }: WorkItem
   const find = finder(db, 'Work Item', 'work_item_id', findWorkItem);
 
   const actionRoute = (action: Action): Route =>
-    route({
+    jsonRoute({
       id: `${action}WorkItem`,
       role: 'member',
       scope: 'work_items',
-      method: 'POST',
       base: 'v2',
-      path: `${path}/${action}`,
+      request: `POST ${path}/${action}`,
       ...actionTexts[action],
       otherStatuses: [412],
       find,
-      ...(action === 'continue' ? { body: continueBody, bodyOptional: true } : {}),
+      ...(action === 'continue' ? { body: { schema: continueBody, optional: true } } : {}),
       response: publicWorkItem,
       handler: ({ found, body, transaction, actor }) =>
         transaction(async (tx) => toWorkItemResponse(await act(tx, found, action, actor, body))),
     });
 
   return [
-    route({
+    jsonRoute({
       id: 'listWorkItems',
       role: 'member',
       scope: 'work_items:read',
-      method: 'GET',
-      path: '/work-items',
+      request: 'GET /work-items',
       summary: 'List Work Items',
       query: offsetQuery.extend(filters.shape),
       response: offsetPageOf('WorkItemPage', publicWorkItem),
@@ -128,16 +126,14 @@ export const workItemRoutes = (db: Database, { traceLinks, callbacks }: WorkItem
         };
       },
     }),
-    route({
+    jsonRoute({
       id: 'createWorkItem',
       role: 'member',
       scope: 'work_items',
-      method: 'POST',
-      path: '/work-items',
+      request: 'POST /work-items',
       summary: 'Create a Work Item',
       otherStatuses: [404],
-      checkBody: (body) => checkNewWorkItem(db, body),
-      body: createBody,
+      body: { schema: createBody, precheck: (body) => checkNewWorkItem(db, body) },
       response: publicWorkItem,
       idempotent: true,
       handler: ({ body, transaction, actor }) =>
@@ -147,16 +143,15 @@ export const workItemRoutes = (db: Database, { traceLinks, callbacks }: WorkItem
           return made!;
         }),
     }),
-    route({
+    jsonRoute({
       id: 'getWorkItem',
       role: 'member',
       scope: 'work_items:read',
-      method: 'GET',
-      path,
+      request: `GET ${path}`,
       summary: 'Get a Work Item',
       find,
       response: publicWorkItem,
-      etag: true,
+      cache: 'revision',
       handler: async ({ found, etag }) => {
         etag(revisionOf(found));
         return toWorkItemResponse(found);
@@ -169,39 +164,36 @@ export const workItemRoutes = (db: Database, { traceLinks, callbacks }: WorkItem
     actionRoute('restart'),
     actionRoute('cancel'),
     actionRoute('complete'),
-    route({
+    jsonRoute({
       id: 'listWorkItemEvents',
       role: 'member',
       scope: 'work_items:read',
-      method: 'GET',
       base: 'v2',
-      path: `${path}/events`,
+      request: `GET ${path}/events`,
       summary: 'List the events of a Work Item',
       find,
       query: pageQuery,
       response: pageOf('WorkItemEventPage', publicEvent),
       handler: listPage(db, (executor, page, { found }) => listEvents(executor, found.id, page)),
     }),
-    route({
+    jsonRoute({
       id: 'listWorkItemMessages',
       role: 'member',
       scope: 'work_items:read',
-      method: 'GET',
       base: 'v2',
-      path: `${path}/messages`,
+      request: `GET ${path}/messages`,
       summary: 'List the messages of a Work Item',
       find,
       query: pageQuery,
       response: pageOf('WorkItemMessagePage', publicMessage),
       handler: listPage(db, (executor, page, { found }) => listMessages(executor, found.id, page)),
     }),
-    route({
+    jsonRoute({
       id: 'getWorkItemTrace',
       role: 'member',
       scope: 'work_items:read',
-      method: 'GET',
       base: 'v2',
-      path: `${path}/trace`,
+      request: `GET ${path}/trace`,
       summary: 'Get the trace of a Work Item',
       description: 'The trace of the last attempt, and where it can be seen.',
       find,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../database/index.ts';
-import { finder, jsonObject, type Route, route, timestamp } from '../http/index.ts';
+import { finder, jsonObject, jsonRoute, type Route, timestamp } from '../http/index.ts';
 import { listSteps, stepKinds, stepStatuses } from './step-store.ts';
 import { findWorkItemId } from './store.ts';
 
@@ -35,13 +35,12 @@ const mostSteps = 10_000;
 export const stepRoutes = (db: Database): Route[] => {
   const find = finder(db, 'Work Item', 'work_item_id', findWorkItemId);
   return [
-    route({
+    jsonRoute({
       id: 'listWorkItemSteps',
       role: 'member',
       scope: 'work_items:read',
-      method: 'GET',
       base: 'app',
-      path: '/work-items/{work_item_id}/steps',
+      request: 'GET /work-items/{work_item_id}/steps',
       summary: 'List the steps of a Work Item',
       description: 'What happened in each attempt and when, oldest first, without content.',
       find,

@@ -9,7 +9,7 @@ import {
   type StreamSource,
   type Watcher,
 } from '../event-streams/index.ts';
-import { finder, type Route, route } from '../http/index.ts';
+import { finder, type Route, streamRoute } from '../http/index.ts';
 import { findWorkItem } from './store.ts';
 import { workItemSource } from './stream.ts';
 
@@ -37,20 +37,18 @@ const begun = async (source: StreamSource): Promise<StreamSource | null> => {
 
 export const streamRoutes = ({ db, watcher, openStreams }: StreamParts): Route[] => {
   const find = finder(db, 'Work Item', 'work_item_id', findWorkItem);
-  return [
-    route({
-      id: 'followWorkItem',
+  const follow = (own: { id: string; base: 'v2' | 'app' }): Route =>
+    streamRoute({
+      ...own,
       role: 'member',
       scope: 'work_items:read',
-      method: 'GET',
-      base: 'v2',
-      path: '/work-items/{work_item_id}/stream',
+      request: 'GET /work-items/{work_item_id}/stream',
       summary: 'Follow a Work Item',
       description:
         'What happened after `Last-Event-ID`, or without it from its creation, and then what happens until it is finished (server-sent events).',
       find,
       query: lastEventIdQuery,
-      stream: eventStreamType,
+      type: eventStreamType,
       orNothing: true,
       handler: async ({ found, headers, query, principal, signal, header }) => {
         const after = lastEventIdOf(headers, query) ?? 0;
@@ -60,6 +58,6 @@ export const streamRoutes = ({ db, watcher, openStreams }: StreamParts): Route[]
         for (const [name, value] of Object.entries(eventStreamHeaders)) header(name, value);
         return eventStream(source, () => watcher.watch(found.id), signal);
       },
-    }),
-  ];
+    });
+  return [follow({ id: 'followWorkItem', base: 'v2' }), follow({ id: 'followWorkItemForPage', base: 'app' })];
 };

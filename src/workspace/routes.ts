@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonValue, optional, type Route, route, text } from '../http/index.ts';
+import { jsonRoute, jsonValue, optional, type Route, text, webRoute } from '../http/index.ts';
 import { isObject } from '../lib/objects.ts';
 import { scopes } from '../lib/principal.ts';
 import { toYaml } from './document.ts';
@@ -79,27 +79,23 @@ const documentSchema = {
 
 /** The workspace as a document, for the application and the command. */
 export const workspaceRoutes = (rules: WorkspaceRules): Route[] => [
-  route({
+  webRoute({
     id: 'exportWorkspace',
     role: 'admin',
     scope: 'workspace:read',
-    method: 'GET',
     base: 'app',
-    path: '/workspace',
+    request: 'GET /workspace',
     summary: 'Export the workspace',
     description:
       'Returns what the workspace holds, by names and without secrets. Applied to the same workspace it changes nothing. Returns 422 if two things have one name.',
     query: z.object({ format: z.enum(['yaml', 'json']).default('yaml') }),
-    web: {
-      methods: [],
-      operation: {
-        responses: {
-          200: {
-            description: 'The document.',
-            content: {
-              'application/yaml': { schema: { type: 'string' } },
-              'application/json': { schema: documentSchema },
-            },
+    document: {
+      responses: {
+        200: {
+          description: 'The document.',
+          content: {
+            'application/yaml': { schema: { type: 'string' } },
+            'application/json': { schema: documentSchema },
           },
         },
       },
@@ -113,14 +109,13 @@ export const workspaceRoutes = (rules: WorkspaceRules): Route[] => [
       return new Response(body, { headers: { 'content-type': `${type}; charset=utf-8` } });
     },
   }),
-  route({
+  jsonRoute({
     id: 'planWorkspace',
     role: 'admin',
     // It tries secrets, and it shows what is there.
     scope: 'workspace',
-    method: 'POST',
     base: 'app',
-    path: '/workspace/plan',
+    request: 'POST /workspace/plan',
     summary: 'Plan a change of the workspace',
     description:
       'Compares a document with the workspace and returns what applying it would do. Nothing is written. Every fault of the document is a 422 with `details`. `missing_scopes` says what a key with scopes may not apply.',
@@ -128,13 +123,12 @@ export const workspaceRoutes = (rules: WorkspaceRules): Route[] => [
     response: plan,
     handler: ({ actor, body }) => rules.plan(actor, body),
   }),
-  route({
+  jsonRoute({
     id: 'applyWorkspace',
     role: 'admin',
     scope: 'workspace',
-    method: 'POST',
     base: 'app',
-    path: '/workspace/apply',
+    request: 'POST /workspace/apply',
     summary: 'Apply a document to the workspace',
     description:
       'Makes all changes in one transaction, after new data connections were tried. With the fingerprint of a plan, returns 412 with the new plan if it is another one by now. A key with scopes needs, besides `workspace`, the scope of each kind that the document changes: otherwise it is a 403 with `missing_scopes`.',

@@ -471,7 +471,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
   );
 
   test('every operation requires the role admin', async () => {
-    const operations = fixture.observability.routes!.filter(({ base }) => base !== 'app');
+    const operations = fixture.observability.routes!.filter(({ bases }) => bases[0] !== '/app/api');
     expect(operations).toHaveLength(12);
     for (const { method, path } of operations) {
       const at = path.replace('{integration_id}', newId());

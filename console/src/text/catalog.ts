@@ -22,7 +22,7 @@ export const toPseudo = (text: string): string =>
     ? text
     : `${text.replace(/\{\w+\}|[aeiouAEIOU]/g, (part) => accents[part] ?? part)}${'~'.repeat(Math.ceil(text.length * 0.4))}`;
 
-/** Whether texts are shown in the pseudo-locale: `localStorage.setItem('pseudo', '1')`, for tests. */
+/** Shows texts in the pseudo-locale: `localStorage.setItem('pseudo', '1')`, for tests. */
 const pseudo = (() => {
   try {
     return globalThis.localStorage?.getItem('pseudo') === '1';

@@ -14,7 +14,6 @@ export const AddToList = ({
   error: string | undefined;
   disabledReason?: string | null | undefined;
   onAdd: () => void;
-  /** Other buttons. */
   children?: ReactNode;
 }) => (
   <>

@@ -4,7 +4,6 @@ import { common } from '../text/en/common.ts';
 import { applyAccent } from './accent.ts';
 import css from './Brand.module.css';
 
-/** The mark of the product: three bars. */
 const ProductMark = ({ size }: { size: number }) => (
   <svg width={size} height={size} viewBox="0 0 20 20" aria-hidden="true">
     <rect width="20" height="20" rx="5" fill="var(--ink)" />
@@ -14,10 +13,9 @@ const ProductMark = ({ size }: { size: number }) => (
   </svg>
 );
 
-/** Only what the API accepts as a logo: an image in the address itself. */
+/** Accepts what the API accepts as a logo: an image in the address itself. */
 const isLogo = (address: string): boolean => /^data:image\/(png|jpeg|webp);base64,/.test(address);
 
-/** The logo and the name of the workspace. */
 export const Brand = ({
   branding,
   size = 20,
@@ -25,7 +23,7 @@ export const Brand = ({
 }: {
   branding: Omit<Branding, 'updated_at'> | undefined;
   size?: number;
-  /** Whether its color becomes the accent of the page. */
+  /** Makes its color the accent of the page. */
   accent?: boolean;
 }) => {
   const light = branding?.logo_data_url ?? '';

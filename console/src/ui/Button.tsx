@@ -9,7 +9,6 @@ export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger' | 'quiet-dange
 interface Look {
   kind?: ButtonKind;
   small?: boolean;
-  /** The whole width, for sign-in and phones. */
   wide?: boolean;
   children: ReactNode;
 }
@@ -17,7 +16,7 @@ interface Look {
 export interface ButtonProps
   extends Look,
     Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'disabled'> {
-  /** Why the button can not be used now. It keeps its focus, and the reason is its description. */
+  /** Reason why the button is off. It keeps its focus, and the reason is its description. */
   disabledReason?: string | null | undefined;
   /** The change has not ended: the button keeps its width and does nothing. */
   busy?: boolean;
@@ -63,7 +62,6 @@ export const Button = (props: ButtonProps) => {
   );
 };
 
-/** A link that looks like a button: "New schedule". */
 export const ButtonLink = ({
   href,
   kind,
@@ -78,7 +76,6 @@ export const ButtonLink = ({
   disabledReason?: string | null | undefined;
   /** It changes a part of this page: do not scroll to the top. */
   keepScroll?: boolean;
-  /** Its name, if the text is only a sign or short. */
   label?: string;
 }) =>
   disabledReason ? (
@@ -98,7 +95,6 @@ export const ButtonLink = ({
     </Link>
   );
 
-/** A row of buttons and other controls, wrapped if there is no room. */
 export const Bar = ({ children, spread = false }: { children: ReactNode; spread?: boolean }) => (
   <div className={cx(css.bar, spread && css.spread)}>{children}</div>
 );

@@ -3,7 +3,6 @@ import { Button } from './Button.tsx';
 import css from './Conflict.module.css';
 import { Dialog } from './Dialog.tsx';
 
-/** A field in two versions. */
 export interface Difference {
   label: string;
   theirs: string;

@@ -79,7 +79,6 @@ export const CopyValue = ({
   );
 };
 
-/** The first and last characters of an id. */
 export const shortId = (id: string): string => `${id.slice(0, 6)}…${id.slice(-3)}`;
 
 /** The first and last characters of an id, enough to tell two apart: `01a1e7…90f`. Copying gives all of it. */

@@ -25,14 +25,12 @@ export const Dialog = (props: DialogProps) => {
 };
 
 export interface ActionDialogProps extends Omit<DialogProps, 'actions'> {
-  /** The text of the button, if it is not the title. */
   action?: string;
   kind?: ButtonKind;
   /** The change that it asks about: the other three follow from it. */
   act?: Action<[], unknown>;
   onConfirm?: () => void;
   busy?: boolean;
-  /** Why the change failed. */
   error?: ApiProblem | null;
   disabledReason?: string | null | undefined;
 }

@@ -28,7 +28,6 @@ export interface DialogProps {
   closeLabel?: string;
 }
 
-/** The dialog itself, which `Dialog` loads when it is first opened. */
 export const DialogFrame = ({
   open,
   onClose,

@@ -6,7 +6,7 @@ import { CopyButton } from './CopyValue.tsx';
 import { downloadText } from './download.ts';
 import css from './JsonView.module.css';
 
-/** What is shown at most; the rest can be downloaded. */
+/** Most that is shown; the rest can be downloaded. */
 const cap = 256_000;
 
 const isBranch = (value: unknown): value is object => typeof value === 'object' && value !== null;

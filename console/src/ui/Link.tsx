@@ -5,9 +5,7 @@ import { parseSearch } from '../routing/search.ts';
 export interface LinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
   /** A path of the application (`addresses.ts` makes them), or an address outside, which opens in a new tab. */
   href: string;
-  /** Replace the entry in the history. */
   replace?: boolean;
-  /** Do not scroll to the top. */
   keepScroll?: boolean;
   children?: ReactNode;
   ref?: Ref<HTMLAnchorElement>;
@@ -21,7 +19,7 @@ export const splitAddress = (href: string) => {
 
 const isOutside = (href: string): boolean => !href.startsWith('/') || href.startsWith('//');
 
-/** Whether text that someone else wrote may be opened: http and https only. */
+/** Accepts http and https only: someone else may have written the address. */
 export const isWebAddress = (href: string): boolean => /^https?:\/\//i.test(href);
 
 /** A link. It is a real `<a href>`: it can be opened in a new tab, copied and dragged. */

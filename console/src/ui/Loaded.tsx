@@ -6,7 +6,7 @@ import { common } from '../text/en/common.ts';
 import css from './Loaded.module.css';
 import { ErrorState, Gone, NoPermission, Updated } from './states.tsx';
 
-/** Whether 150 ms have passed: what is there sooner shows no skeleton, so that nothing flickers. */
+/** Waits for 150 ms: what is there sooner shows no skeleton, so that nothing flickers. */
 const useLate = (): boolean => {
   const [late, setLate] = useState(false);
   useEffect(() => {
@@ -34,11 +34,9 @@ export const Skeleton = ({ rows = 5, height = 36 }: { rows?: number; height?: nu
 
 export interface LoadedProps<T> {
   got: LoadState<T>;
-  /** As high as the content will be. */
   skeleton?: ReactNode;
   /** The list to which a page of one thing leads back when the thing is gone. */
   list?: { label: string; href: string };
-  /** Where the audit log says who deleted it. */
   audit?: string;
   /** The operation of the request: a refusal then says which role it needs. */
   operation?: OperationId;

@@ -2,13 +2,12 @@ import type { ReactNode } from 'react';
 import { Button, type ButtonProps, IconButton } from './Button.tsx';
 import { DotsIcon } from './icons.tsx';
 
-/** An entry of a menu: a link, or something to do. */
 export interface MenuEntry {
   label: string;
   href?: string;
   onSelect?: () => void;
   danger?: boolean;
-  /** Why it can not be used now. It stays in the menu, with the reason below. */
+  /** Reason why it is off. It stays in the menu, with the reason below. */
   disabledReason?: string | null | undefined;
   /** Starts a group, with this heading if it is a text. */
   group?: string | true;
@@ -18,7 +17,6 @@ export interface MenuProps {
   /** The name of the menu and of its button: "More actions for Nightly close". */
   label: string;
   entries: readonly MenuEntry[];
-  /** What the button shows; three dots if it is absent. */
   children?: ReactNode;
 }
 

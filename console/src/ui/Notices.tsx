@@ -4,7 +4,7 @@ import { Link } from './Link.tsx';
 import css from './Notices.module.css';
 import { dismissNotice, useNotices } from './notices.ts';
 
-/** Where notices appear. The shell has one; screen readers say what comes into it. */
+/** Place of notices. The shell has one; screen readers say what comes into it. */
 export const Notices = () => (
   <div role="status" className={css.notices}>
     {useNotices().map(({ id, text, link }) => (

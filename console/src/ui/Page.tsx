@@ -14,19 +14,16 @@ export interface Crumb {
 export interface PageProps {
   /** The heading. Pages of the navigation use the text of their link (`text/en/pages.ts`). */
   title: string;
-  /** What is before the title in the title of the window: a status. */
+  /** Status before the title in the title of the window. */
   titlePrefix?: string | undefined;
   crumbs?: readonly Crumb[];
   /** One or two sentences that say how things are. '' keeps the place of one that is not known yet. */
   lead?: ReactNode;
-  /** Buttons. One is primary. */
   actions?: ReactNode;
-  /** The whole width: timelines and waterfalls. */
   wide?: boolean;
   children?: ReactNode;
 }
 
-/** A page: its title, its header and its content. */
 export const Page = ({ title, titlePrefix, crumbs, lead, actions, wide, children }: PageProps) => {
   const setTitle = useTitle();
   useEffect(() => setTitle([titlePrefix, title]), [setTitle, titlePrefix, title]);
@@ -75,14 +72,11 @@ export const Section = ({
   ref,
 }: {
   title?: string;
-  /** Next to the title, quieter. */
   note?: ReactNode;
   /** At the end of the line of the title: a legend, a button. */
   aside?: ReactNode;
   children: ReactNode;
-  /** The name of the region, if there is no title or another one. */
   label?: string;
-  /** What moves the focus to it. */
   ref?: Ref<HTMLElement>;
 }) => (
   <section ref={ref} tabIndex={ref ? -1 : undefined} className={css.section} aria-label={label ?? title}>
@@ -109,7 +103,6 @@ export const Box = ({
   title?: string;
   children: ReactNode;
   padded?: boolean;
-  /** Scrolls sideways if the content is wider. */
   scroll?: boolean;
   sunken?: boolean;
 }) => {
@@ -149,7 +142,6 @@ export const Form = ({
   wide,
 }: {
   children: ReactNode;
-  /** The whole width: for a text of many lines. */
   wide?: boolean | undefined;
   onSubmit: () => void;
   /** The first button submits. */
@@ -171,7 +163,6 @@ export const Form = ({
   </form>
 );
 
-/** Two or more short fields in a row. */
 export const FieldRow = ({ children }: { children: ReactNode }) => (
   <div className={css.fieldRow}>{children}</div>
 );

@@ -16,7 +16,7 @@ export const Pager = ({
   first: string | null;
   /** The address of the next page; null on the last. */
   next: string | null;
-  /** What is shown: "50 of about 1,200". */
+  /** Number of rows shown: "50 of about 1,200". */
   note?: ReactNode;
 }) =>
   first === null && next === null && !note ? null : (

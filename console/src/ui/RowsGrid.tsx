@@ -14,21 +14,18 @@ export type RowValue = string | number | boolean | null;
 
 export interface RowsColumn {
   name: string;
-  /** Shown instead of the name. */
   label?: string | null;
   datatype: string;
 }
 
 export interface RowsGridProps {
-  /** What the rows are, for screen readers. */
   label: string;
   columns: readonly RowsColumn[];
   rows: readonly (readonly RowValue[])[];
   /** The number of the first row; without it the rows have no numbers. */
   first?: number;
-  /** What the head of a column shows, if it is not the name alone. */
+  /** Content of the head of a column, if it is not the name alone. */
   head?: (column: RowsColumn) => ReactNode;
-  /** The order of a column, for screen readers. */
   sortOf?: (column: RowsColumn) => 'ascending' | 'descending' | undefined;
 }
 
@@ -97,7 +94,7 @@ export const RowsGrid = ({ label, columns, rows, first, head, sortOf }: RowsGrid
             <tr>
               {first !== undefined && (
                 <th scope="col" className={css.number}>
-                  <span className={css.hidden}>{words.row}</span>
+                  <span className="visually-hidden">{words.row}</span>
                 </th>
               )}
               {visible.map((column) => (

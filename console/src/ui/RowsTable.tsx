@@ -14,7 +14,6 @@ export const RowsTable = ({
   rows,
   note,
 }: {
-  /** What the rows are, for screen readers. */
   label: string;
   columns: readonly RowsColumn[];
   rows: readonly (readonly RowValue[])[];

@@ -36,7 +36,6 @@ export const StoredSecretMap = ({
   onChange,
   ...props
 }: Omit<SecretMapProps, 'value' | 'onChange'> & {
-  /** The names of those that are stored. */
   names: readonly string[];
   value: readonly SecretEntry[] | null;
   onChange: (value: SecretEntry[] | null) => void;

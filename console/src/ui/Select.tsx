@@ -70,7 +70,7 @@ const shared = (props: FieldFrame & ChoiceProps) => ({
   maxDropdownHeight: 280,
   // A closed list must not be found by the label of the field.
   comboboxProps: { keepMounted: false, offset: 4 },
-  labelProps: props.hiddenLabel ? { className: css.hidden } : undefined,
+  labelProps: props.hiddenLabel ? { className: 'visually-hidden' } : undefined,
   ...(props.onSearch ? { onSearchChange: props.onSearch, filter: everything } : {}),
 });
 
@@ -95,7 +95,6 @@ export const Select = ({
   />
 );
 
-/** Choose any number. */
 export const MultiSelect = ({ value, onChange, ...props }: FieldBase<string[]> & ChoiceProps) => (
   <MantineMultiSelect
     {...shared(props)}

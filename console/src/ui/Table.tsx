@@ -16,7 +16,6 @@ export interface Column<R> {
   cell: (row: R) => ReactNode;
   /** A CSS width: `21%`, `208px`. The rest shares what is left. */
   width?: string;
-  /** Numbers are right-aligned. */
   numeric?: boolean;
   /** On phones: at the right of the first line (`aside`, the default), below over the whole width, or not at all. */
   phone?: 'aside' | 'below' | 'hide';
@@ -25,16 +24,13 @@ export interface Column<R> {
 }
 
 export interface TableProps<R> {
-  /** What the table lists, for screen readers. */
   label: string;
   columns: readonly Column<R>[];
   rows: readonly R[];
   rowKey: (row: R) => string;
-  /** Where the row leads, wherever one clicks in it. */
   href?: ((row: R) => string) | undefined;
-  /** The name of the row, for its menu and its check box. */
   name: (row: R) => string;
-  /** What can be done with the row: a menu at its end. */
+  /** Entries of the menu at the end of the row. */
   actions?: ((row: R) => readonly MenuEntry[]) | undefined;
   selection?: Selection;
   /** A line above the row that says what changed between it and the row before. */
@@ -43,7 +39,6 @@ export interface TableProps<R> {
   noteAfter?: ReactNode;
   /** The row that is open next to the table. */
   current?: (row: R) => boolean;
-  /** Shown instead of a table without rows. */
   nothing?: ReactNode;
 }
 
@@ -122,7 +117,7 @@ export const Table = <R,>(props: TableProps<R>) => {
           ))}
           {actions && (
             <th scope="col" className={css.menu}>
-              <span className={css.hidden}>{ui.actions}</span>
+              <span className="visually-hidden">{ui.actions}</span>
             </th>
           )}
         </tr>

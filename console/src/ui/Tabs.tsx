@@ -7,7 +7,6 @@ import css from './Tabs.module.css';
 export interface Tab<V extends string> {
   value: V;
   label: string;
-  /** The address of the page with this tab open. */
   href: string;
   count?: number | undefined;
 }

@@ -4,16 +4,14 @@ import { Section } from './Page.tsx';
 import { Callout } from './states.tsx';
 import css from './TestSteps.module.css';
 
-/** What each step of a connection test found, said when it is there. The first that failed is the last. */
+/** Steps of a connection test. The first that failed is the last. */
 export const TestSteps = <S extends string>({
   words,
   result: { ok, steps },
   note,
 }: {
-  /** `testTitle` is the name of the region. */
   words: { testTitle: string; testOk: string; testFailed: string; steps: Readonly<Record<S, string>> };
   result: { ok: boolean; steps: readonly { step: S; ok: boolean; detail: string }[] };
-  /** Said below: how long it took. */
   note?: ReactNode;
 }) => (
   <Section label={words.testTitle}>

@@ -44,7 +44,6 @@ export const Theme = ({ nonce, children }: { nonce: string; children: ReactNode 
 export type Scheme = MantineColorScheme;
 export const schemes: readonly Scheme[] = ['auto', 'light', 'dark'];
 
-/** Returns the chosen scheme (`auto` follows the system) and the function that changes it. */
 export const useScheme = (): [Scheme, (scheme: Scheme) => void] => {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return [colorScheme, setColorScheme];

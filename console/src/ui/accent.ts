@@ -26,7 +26,7 @@ const mix = (color: Rgb, target: Rgb, share: number): Rgb =>
 
 const toHex = (color: Rgb): string => `#${color.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 
-/** What a color is drawn on, in each scheme: the page and surface of tokens.css. */
+/** Background of a color in each scheme: the page and surface of tokens.css. */
 const grounds: Record<'light' | 'dark', Rgb> = { light: [0xf1, 0xf3, 0xf6], dark: [0x1a, 0x20, 0x29] };
 const least = 4.5;
 

@@ -9,7 +9,7 @@ interface ToggleProps {
   onChange: (value: boolean) => void;
   hint?: ReactNode;
   error?: ReactNode;
-  /** Why it can not be changed. It keeps its focus. */
+  /** Reason why it is fixed. It keeps its focus. */
   disabledReason?: string | null | undefined;
   hiddenLabel?: boolean;
 }
@@ -87,12 +87,11 @@ export const Segmented = <V extends string>({
   const id = useId();
   return (
     <fieldset
-      className={css.group}
       // Its legend names it too, but not for what finds fields by their labels.
       aria-labelledby={`${id}-label`}
       aria-describedby={error ? `${id}-error` : undefined}
     >
-      <legend id={`${id}-label`} className={cx(css.legend, hiddenLabel && css.hidden)}>
+      <legend id={`${id}-label`} className={cx(css.legend, hiddenLabel && 'visually-hidden')}>
         {label}
       </legend>
       <div className={cx(css.segments, options.length > 3 && css.many)}>
@@ -134,8 +133,8 @@ export const RadioGroup = <V extends string>({
 }: RadioGroupProps<V>) => {
   const id = useId();
   return (
-    <fieldset className={css.group}>
-      <legend className={cx(css.legend, hiddenLabel && css.hidden)}>{label}</legend>
+    <fieldset>
+      <legend className={cx(css.legend, hiddenLabel && 'visually-hidden')}>{label}</legend>
       <div className={css.radios}>
         {options.map((option) => (
           <div key={option.value} className={css.toggle}>
@@ -181,7 +180,7 @@ export const ToggleGroup = <V extends string>({
   options: readonly { value: V; label: string; name?: string }[];
   error?: ReactNode;
 }) => (
-  <fieldset className={css.group}>
+  <fieldset>
     <legend className={css.legend}>{label}</legend>
     <div className={css.days}>
       {options.map((option) => (

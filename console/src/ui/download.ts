@@ -1,4 +1,3 @@
-/** Offers a text as a file. */
 export const downloadText = (text: string, name: string, type = 'application/json'): void => {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = Object.assign(document.createElement('a'), { href: address, download: name });

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent } from 'react';
 /** The dialogs that are open, the upper ones last. */
 const open: symbol[] = [];
 
-/** What an upper dialog has had, so that the one below does not have it too when the upper one is closed by then. */
+/** Events that an upper dialog has handled: the one below ignores them, also when the upper one is closed by then. */
 const handled = new WeakSet<Event>();
 
 /** An open list or menu has the key to itself: Mantine marks where it was pressed. */

@@ -13,28 +13,27 @@ import { Button } from './Button.tsx';
 import { cx } from './cx.ts';
 import css from './fields.module.css';
 
-/** What is around the value of a field. */
+/** Frame around the value of a field. */
 export interface FieldFrame {
   label: string;
   name?: string;
-  /** What is wrong with the value. */
   error?: ReactNode;
-  /** What the value is for, or which values are good. */
+  /** Purpose of the value, or good values. */
   hint?: ReactNode;
-  /** Why the value can not be changed. The text stays readable. */
+  /** Reason why the value is fixed. The text stays readable. */
   disabledReason?: string | null | undefined;
   required?: boolean;
   /** Hides the label from view, not from screen readers: for fields whose place says what they are. */
   hiddenLabel?: boolean;
 }
 
-/** What every field takes. `useForm().field('name')` gives `name`, `value`, `onChange` and `error`. */
+/** Props of every field. `useForm().field('name')` gives `name`, `value`, `onChange` and `error`. */
 export interface FieldBase<V> extends FieldFrame {
   value: V;
   onChange: (value: V) => void;
 }
 
-/** What a field and its hint have in common for Mantine's inputs. */
+/** Props of Mantine's inputs for a field and its hint. */
 const common = ({ label, name, error, hint, disabledReason, required, hiddenLabel }: FieldFrame) => ({
   label,
   name,
@@ -44,7 +43,7 @@ const common = ({ label, name, error, hint, disabledReason, required, hiddenLabe
   'aria-readonly': disabledReason ? true : undefined,
   required,
   withAsterisk: false,
-  labelProps: hiddenLabel ? { className: css.hidden } : undefined,
+  labelProps: hiddenLabel ? { className: 'visually-hidden' } : undefined,
 });
 
 interface TextLike extends FieldBase<string> {
@@ -58,7 +57,6 @@ interface TextLike extends FieldBase<string> {
   onBlur?: () => void;
 }
 
-/** A line of text. */
 export const TextField = ({
   type = 'text',
   inputRef,
@@ -66,7 +64,7 @@ export const TextField = ({
 }: TextLike & {
   type?: 'text' | 'email' | 'url' | 'search' | 'time' | 'date' | 'datetime-local';
   inputRef?: Ref<HTMLInputElement>;
-  /** What is longer is cut without a word: only for what has one length, never for what a person writes. */
+  /** Cuts what is longer without a word: only for what has one length, never for what a person writes. */
   maxLength?: number;
 }) => (
   <MantineTextInput
@@ -146,7 +144,7 @@ export const PasswordField = ({
   />
 );
 
-/** What is stored, with a button that replaces it: `shown` is "set", or the names of several. */
+/** Stored value, with a button that replaces it: `shown` is "set", or the names of several. */
 export const StoredSecret = ({
   label,
   shown,

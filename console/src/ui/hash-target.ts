@@ -1,7 +1,7 @@
 import { useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 
-/** What the address names after `#`: the id of an element. */
+/** Id of the element that the address names after `#`. */
 export const useHash = (): string => useRouterState({ select: ({ location }) => location.hash });
 
 /**

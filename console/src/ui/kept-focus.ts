@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { focusHeading } from './return-focus.ts';
 
-/** How long a dialog may need to close and give its focus back to a button that is gone. */
+/** Time in which a dialog closes and gives its focus back to a button that is gone. */
 const settleMs = 400;
 
 /**

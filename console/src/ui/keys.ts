@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent } from 'react';
 import { readPreference } from '../base/preferences.ts';
 
-/** Whether single-letter keys are on. People who speak to their computer switch them off (WCAG 2.1.4). */
+/** Reads if single-letter keys are on. People who speak to their computer switch them off (WCAG 2.1.4). */
 export const letterKeysOn = (): boolean => readPreference('letter-keys') !== 'off';
 
 const isTyping = (target: EventTarget | null): boolean =>
@@ -9,7 +9,7 @@ const isTyping = (target: EventTarget | null): boolean =>
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
   !(target instanceof HTMLInputElement && /^(checkbox|radio|button)$/.test(target.type));
 
-/** Whether a dialog or a menu is open, which has the keys to itself. */
+/** Finds an open dialog or menu, which has the keys to itself. */
 const isCovered = (): boolean =>
   [...document.querySelectorAll('[role="dialog"], [role="menu"]')].some((each) => each.checkVisibility());
 

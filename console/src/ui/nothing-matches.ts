@@ -15,7 +15,7 @@ export const useReportNothingMatches = (): void =>
     return () => add(-1);
   }, []);
 
-/** Whether the page shows such a list: the filters then have no button of their own that clears them. */
+/** Says that the page shows such a list: the filters then have no button of their own that clears them. */
 export const useNothingMatches = (): boolean =>
   useSyncExternalStore(
     (listener) => {

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react';
 export interface NoticeEntry {
   id: number;
   text: string;
-  /** Where to look at it. */
+  /** Link to it. */
   link?: { label: string; href: string } | undefined;
 }
 
@@ -17,7 +17,6 @@ const set = (next: readonly NoticeEntry[]) => {
   for (const listener of listeners) listener();
 };
 
-/** Removes a notice. */
 export const dismissNotice = (id: number): void => set(entries.filter((entry) => entry.id !== id));
 
 /**
@@ -31,7 +30,6 @@ export const notify = (text: string, link?: NoticeEntry['link']): void => {
   setTimeout(() => dismissNotice(id), 8_000);
 };
 
-/** Returns what is said now. */
 export const useNotices = (): readonly NoticeEntry[] =>
   useSyncExternalStore(
     (listener) => {

@@ -2,7 +2,7 @@ import { type Permission, type Role, usePermission } from '../api/me.ts';
 import type { OperationId } from '../api/operations.ts';
 import { states } from '../text/en/states.ts';
 
-/** Why an action can not be used, for `disabledReason`; null if it can. */
+/** Reason why an action is off, for `disabledReason`; null if it is not. */
 export const permissionReason = ({ allowed, requiredRole, role }: Permission): string | null => {
   if (allowed) return null;
   return requiredRole ? states.actionNeedsRole(requiredRole, role) : states.actionNotAllowed;

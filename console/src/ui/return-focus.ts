@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react';
 
-/** Where a keyboard goes on if what had the focus is gone. */
+/** Moves the focus to the heading, from where a keyboard goes on if what had the focus is gone. */
 export const focusHeading = (): void =>
   document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
 
-/** How long a list may take to be read again after a change, in milliseconds. */
+/** Time in which a list is read again after a change, in milliseconds. */
 const watchedMs = 3_000;
 
 /** A row that was deleted, or the button of a list that is not empty any more, takes the focus with it when it goes. */

@@ -2,7 +2,7 @@ import { useRouter } from '@tanstack/react-router';
 import { type RefObject, useEffect } from 'react';
 import { splitAddress } from './Link.tsx';
 
-/** What is in a row and has a click of its own, the link of the row included. */
+/** Parts of a row that have a click of their own, the link of the row included. */
 const own = 'a, button, input, label, select, textarea, summary, [role="button"]';
 
 const rowLink = (target: EventTarget | null): HTMLAnchorElement | null =>
@@ -10,7 +10,7 @@ const rowLink = (target: EventTarget | null): HTMLAnchorElement | null =>
     ? (target.closest('tr')?.querySelector<HTMLAnchorElement>('a[data-row-link]') ?? null)
     : null;
 
-/** Whether the pointer has just selected text of the row: its end is a click, too. */
+/** Says that the pointer has just selected text of the row: its end is a click, too. */
 const isSelecting = (row: Element | null): boolean => {
   const selection = getSelection();
   return selection !== null && !selection.isCollapsed && row !== null && selection.containsNode(row, true);

@@ -5,7 +5,7 @@ import { Bar, Button } from './Button.tsx';
 import choices from './choices.module.css';
 import css from './selection.module.css';
 
-/** Which rows are selected: some by their keys, or all that match the filter. */
+/** Selected rows: some by their keys, or all that match the filter. */
 export interface Selection {
   keys: readonly string[];
   /** All that match the filter, also those on other pages. */
@@ -59,7 +59,6 @@ const Box = ({
   />
 );
 
-/** The box in the head of a table. */
 export const SelectAll = ({ selection, keys }: { selection: Selection; keys: readonly string[] }) => {
   const all = keys.length > 0 && keys.every((key) => selection.has(key));
   return (
@@ -72,7 +71,6 @@ export const SelectAll = ({ selection, keys }: { selection: Selection; keys: rea
   );
 };
 
-/** The box of a row. */
 export const SelectRow = ({
   selection,
   rowKey,
@@ -96,7 +94,6 @@ export const SelectionBar = ({
   children,
 }: {
   selection: Selection;
-  /** The number of rows on the page. */
   shown: number;
   /** The number that match the filter; null if it is not known. */
   matching: number | null;

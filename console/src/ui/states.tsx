@@ -19,7 +19,7 @@ interface List {
   href: string;
 }
 
-/** What a failed request says to a person. */
+/** Message of a failed request. */
 const messageOf = (error: ApiProblem): string => {
   if (error.code === 'unreachable') return states.unreachable;
   if (error.code === 'timeout') return states.timeout;
@@ -27,7 +27,7 @@ const messageOf = (error: ApiProblem): string => {
   return error.message || states.failed;
 };
 
-/** Why something failed, where the person works: in a form, a dialog, over a list. */
+/** Failure, shown where the person works: in a form, a dialog, over a list. */
 export const Problem = ({ error, onRetry }: { error: ApiProblem; onRetry?: () => void }) => (
   <div role="alert" className={cx(css.say, css.bad)}>
     <p>{messageOf(error)}</p>
@@ -148,7 +148,6 @@ export const ErrorState = ({
     </div>
   );
 
-/** The role does not allow to see this. */
 export const NoPermission = ({ role, requiredRole }: { role: Role; requiredRole: Role | null }) => (
   <div className={css.state}>
     <Callout tone="look" title={states.noPermission}>
@@ -157,7 +156,6 @@ export const NoPermission = ({ role, requiredRole }: { role: Role; requiredRole:
   </div>
 );
 
-/** The thing does not exist any more, or never did. */
 export const Gone = ({ list, audit }: { list: List; audit?: string | undefined }) => {
   const mayAudit = permissionReason(usePermission('listAudits'));
   return (
@@ -177,7 +175,7 @@ export const Gone = ({ list, audit }: { list: List; audit?: string | undefined }
   );
 };
 
-/** How old the data are: quiet while they are fresh, and with the reason when a refresh failed. */
+/** Age of the data: quiet while they are fresh, and with the reason when a refresh failed. */
 export const Updated = ({ at, error }: { at: number; error?: ApiProblem | null }) => {
   const words = useClock((now) => times.updated(Math.max(0, Math.round((now - at) / 1_000) * 1_000)));
   if (at === 0) return null;

@@ -155,7 +155,7 @@ export class LocalTimes {
     return day * minutesPerDay + highest(this.hours) * 60 + this.lastMinute;
   }
 
-  /** How many local minutes match from `from` up to and excluding `to`. */
+  /** Counts the local minutes that match from `from` up to and excluding `to`. */
   count(from: number, to: number): number {
     if (from >= to) return 0;
     const first = (from / minutesPerDay) | 0;
@@ -175,7 +175,7 @@ export class LocalTimes {
     return total;
   }
 
-  /** How many minutes of `day` match before `until`, which lies in it. */
+  /** Counts the minutes of `day` that match before `until`, which lies in it. */
   private countOfDay(until: number, day: number): number {
     const month = monthOfDay[day]!;
     if (((this.daysOf(month) >>> (day - firstDay[month]!)) & 1) === 0) return 0;

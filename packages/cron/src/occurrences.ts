@@ -3,7 +3,7 @@ import { LocalTimes, localOrigin } from './local-times.ts';
 import { endOfTime, firstInstant, type Timeline } from './timeline.ts';
 import { openZone, type Zone } from './zones.ts';
 
-/** How an occurrence appears on the clocks of its zone. */
+/** Appearance of an occurrence on the clocks of its zone. */
 export interface Explanation {
   /** RFC 3339 with the zone's offset: `2026-10-25T02:30:00+02:00`. */
   local: string;
@@ -125,7 +125,7 @@ export class Occurrences {
     return total;
   }
 
-  /** How the occurrence `at` appears on the clocks of its zone. */
+  /** Returns the appearance of the occurrence `at` on the clocks of its zone. */
   explain(at: number): Explanation {
     return { local: this.zone.shownAt(at), dst: this.dst(at, at + this.zone.offsetAt(at)) };
   }
@@ -150,7 +150,7 @@ export class Occurrences {
       let m = this.times.next(Math.ceil((at + before - localOrigin) / minuteMs));
       for (; m < end && skipped.length < limit; m = this.times.next(m + 1)) {
         const local = m * minuteMs + localOrigin;
-        // What is shown at another time was not skipped.
+        // A time that is shown as another time was not skipped.
         if (this.zone.instantsOf(local).length > 0) continue;
         skipped.push({ local, at: this.dst(at, at + after) === 'gap' ? at : null });
       }

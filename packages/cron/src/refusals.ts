@@ -25,7 +25,7 @@ const nicknames: Record<string, string> = {
   '@every_minute': '* * * * *',
 };
 
-/** What some schedulers add to cron, and what to write instead. */
+/** Extensions of cron by some schedulers, and the text to write instead. */
 const extensions: Record<string, string> = {
   '?': '`?` is not supported: write `*`',
   '#': '`#` (the nth weekday of a month) is not supported: write the weekday alone, such as `MON`',

@@ -17,7 +17,7 @@ const refusalOf = (expression: string): CronError | null => {
   }
 };
 
-/** What a refusal quotes, and what it says to write instead; null if it only gives an example or a rule. */
+/** Returns the text that a refusal quotes and the one to write instead; null if it only gives an example or a rule. */
 const adviceOf = ({ message }: CronError): { quoted: string; instead: string } | null => {
   const instead = /write `([^`]+)`/.exec(message)?.[1];
   return instead === undefined ? null : { quoted: /`([^`]+)`/.exec(message)![1]!, instead };
@@ -58,7 +58,7 @@ const fixed = (
   const index = fields.indexOf(field as (typeof fields)[number]);
   const withWord = (word: string) => words.map((old, k) => (k === index ? word : old)).join(' ');
   const isAccepted = refusalOf(alone(instead, index)) === null;
-  // Of an empty item the advice is the field without it.
+  // For an empty item the advice is the field without it.
   if (item === '') return isAccepted ? withWord(instead) : null;
   const other = fixedItem(item, index) ?? (isAccepted ? instead : null);
   if (other === null) return null;

@@ -102,7 +102,7 @@ export const matches = (expression: Sample, local: number): boolean =>
   matchesFields(expression, fieldsOf(local));
 const isElapsed = ({ sets }: Sample) => sets[1]!.size === 24;
 
-/** What an oracle finds: instants with a note for each. */
+/** Findings of an oracle: instants with a note for each. */
 export type Found = Map<number, { local: number; dst: 'gap' | 'overlap' | null }>;
 
 /** First oracle: reads the clock at every step of real time. */

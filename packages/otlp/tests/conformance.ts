@@ -24,7 +24,7 @@ const deadLetterChanges: Record<string, (log: TelemetryLog, rest: Batch) => Prom
   deletion: (log) => log.remove(1),
 };
 
-/** What every telemetry log promises (log.ts), whatever it is kept in. */
+/** Promises of every telemetry log (log.ts), whatever it is kept in. */
 export const conformance = (openFixture: () => Promise<LogFixture>, sequences: number): void => {
   let fixture: LogFixture;
   let log: TelemetryLog;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** PostgreSQL cuts names that it reads at this many bytes. */
 const nameBytes = 63;
 
-/** What no rule below changes, and most names are. */
+/** Names that no rule below changes, as most are. */
 const plain = /^[A-Za-z0-9_$.:?*-]{1,60}$/;
 
 const clipped = (name: string): string => {

@@ -7,14 +7,14 @@ export type RefusalReason =
   | 'function_not_allowed'
   | 'not_supported';
 
-/** What a response shows next to the message. */
+/** Details that a response shows next to the message. */
 export interface RefusalDetails {
   reason: RefusalReason;
-  /** What is refused: a table, a column, a function, a word of the grammar. */
+  /** Name of the refused table, column, function or word of the grammar. */
   name: string | null;
-  /** Where it stands in the text, in characters from 1; null if it stands in no text. */
+  /** Position in the text, in characters from 1; null if it stands in no text. */
   position: number | null;
-  /** What was probably meant, the nearest first. */
+  /** Names that were probably meant, the nearest first. */
   suggestions: readonly string[];
 }
 

@@ -12,7 +12,7 @@ export interface Source {
   table: string;
 }
 
-/** What users may name in FROM: a dataset of a model, or a data frame. */
+/** Table that users may name in FROM: a dataset of a model, or a data frame. */
 export interface Table {
   name: string;
   source: Source;

@@ -11,8 +11,8 @@ const mysqlModes = [
 ].join(',');
 
 /**
- * What `print` relies on, as statements that begin a session (PostgreSQL: a transaction). Without them the SQL is still
- * ours, but it may mean something else. Timeouts and read-only modes are the caller's.
+ * Settings that `print` relies on, as statements that begin a session (PostgreSQL: a transaction). Without them the SQL
+ * is still ours, but it may mean something else. Timeouts and read-only modes are the caller's.
  */
 export const sessionStatements: Record<Engine, readonly string[]> = {
   postgres: [

@@ -5,7 +5,7 @@ import type { Datatype } from './types.ts';
  * text that is printed as it stands: names are quoted, values bound or checked, and all else is a word of a fixed list.
  */
 
-/** Where a node stands in the text, in characters from 1; absent if it was built by code. */
+/** Position of a node in the text, in characters from 1; absent if it was built by code. */
 export interface At {
   at?: number;
 }
@@ -19,9 +19,9 @@ export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%';
 
 export interface CastType {
   type: Exclude<Datatype, 'Opaque'>;
-  /** Of a Decimal: all digits, and those after the point. Without it as many as there are. */
+  /** Digits of a Decimal: all, and those after the point. Without it as many as there are. */
   digits?: { precision: number; scale: number };
-  /** Of a String: the most characters. */
+  /** Limit of the characters of a String. */
   length?: number;
 }
 
@@ -63,13 +63,13 @@ export interface Window<E> {
   frame: { mode: 'rows' | 'range'; start: FrameBound; end: FrameBound } | null;
 }
 
-/** What expressions and queries are: those of the text, or those whose names are resolved. */
+/** Types of expressions and queries: those of the text, or those whose names are resolved. */
 interface World {
   expression: unknown;
   query: unknown;
 }
 
-/** What expressions consist of, in either world. */
+/** Forms of expressions, in either world. */
 export type Shape<W extends World> =
   | Constant
   | Interval

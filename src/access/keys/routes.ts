@@ -3,12 +3,12 @@ import type { Database, Executor } from '../../database/index.ts';
 import {
   finder,
   id,
+  jsonRoute,
   listPage,
   optional,
   pageOf,
   pageQuery,
   type Route,
-  route,
   text,
   timestamp,
 } from '../../http/index.ts';
@@ -167,18 +167,17 @@ export const apiKeyRoutes = (
   };
   const self = 'The id `self` is the key of the request.';
   return [
-    route({
+    jsonRoute({
       id: 'listApiKeys',
       role: 'member',
       scope: 'access:read',
-      method: 'GET',
-      path: '/api-keys',
+      request: 'GET /api-keys',
       summary: 'List API keys',
       description:
         'Returns the keys that you created and those that belong to you, and with `made_by` all that would end with a key that you may delete. An admin gets all keys.',
       query: pageQuery.extend(filter.shape),
       response: pageOf('ApiKeyPage', publicKey),
-      noStore: true,
+      cache: 'never',
       handler: listPage(
         db,
         (executor: Executor, query, { principal }) =>
@@ -186,13 +185,12 @@ export const apiKeyRoutes = (
         toResponse,
       ),
     }),
-    route({
+    jsonRoute({
       id: 'listNamedApiKeys',
       role: 'member',
       scope: 'access:read',
-      method: 'GET',
       base: 'app',
-      path: '/api-keys',
+      request: 'GET /api-keys',
       summary: 'List API keys with the names of people',
       description: 'As the list of the API, with the names of those who created the keys and use them.',
       query: pageQuery.extend({
@@ -200,7 +198,7 @@ export const apiKeyRoutes = (
         q: text(200).optional().describe('A part of the name, or the first characters of the value.'),
       }),
       response: pageOf('NamedApiKeyPage', namedKey),
-      noStore: true,
+      cache: 'never',
       handler: listPage(
         db,
         async (executor: Executor, query, { principal }) =>
@@ -208,47 +206,45 @@ export const apiKeyRoutes = (
         toResponse,
       ),
     }),
-    route({
+    jsonRoute({
       id: 'createApiKey',
       role: 'member',
       scope: 'access',
-      method: 'POST',
-      path: '/api-keys',
+      request: 'POST /api-keys',
       summary: 'Create an API key',
       description:
         'The value is shown only once; a repeated request with the same `Idempotency-Key` gets it again for 24 h. A service account’s key has the given `role`, which must not be above your own. A key with `kind: personal` has your role. How many keys a member or a builder may have is limited (MAX_API_KEYS_PER_PERSON, MAX_API_KEYS_PER_BUILDER). A key cannot have more scopes or a longer life than the key that creates it.',
-      body: createBody,
-      checkBody: ({ kind, role }) => {
-        if (kind !== 'personal' && (role === undefined || role === null)) {
-          throw badRequest('role: is required for a key of a service account');
-        }
+      body: {
+        schema: createBody,
+        precheck: ({ kind, role }) => {
+          if (kind !== 'personal' && (role === undefined || role === null)) {
+            throw badRequest('role: is required for a key of a service account');
+          }
+        },
       },
-      status: 201,
-      response: createdApiKey,
+      response: { 201: createdApiKey },
       idempotent: true,
-      noStore: true,
+      cache: 'never',
       handler: async ({ body, actor, transaction }) =>
         transaction(async (tx) => toResponse(await createApiKey(tx, actor, body))),
     }),
-    route({
+    jsonRoute({
       id: 'getApiKey',
       role: 'member',
       scope: 'access:read',
-      method: 'GET',
-      path: '/api-keys/{api_key_id}',
+      request: 'GET /api-keys/{api_key_id}',
       summary: 'Get an API key',
       description: `The response does not contain its value. ${self}`,
       find,
       response: publicKey,
-      noStore: true,
+      cache: 'never',
       handler: async ({ found }) => toResponse(found),
     }),
-    route({
+    jsonRoute({
       id: 'rotateApiKey',
       role: 'member',
       scope: 'access',
-      method: 'POST',
-      path: '/api-keys/{api_key_id}/rotate',
+      request: 'POST /api-keys/{api_key_id}/rotate',
       summary: 'Rotate an API key',
       description: `Creates a key with the same name, kind, role, scopes, owner and maker, and ends the old one after an overlap. Requires at least the role and the scopes of the key. Only its person rotates a personal key. Who rotates a key of others learns its value, so that it ends with them like the keys that they made. No rotation passes the end that the first key was made with. A key that was rotated or has expired is 412; a repeated request with the same \`Idempotency-Key\` gets the new value again for 24 h. ${self}`,
       find: async (request) => {
@@ -256,12 +252,10 @@ export const apiKeyRoutes = (
         checkMayRotate(request.principal, key);
         return key;
       },
-      body: rotateBody,
-      bodyOptional: true,
-      status: 201,
-      response: createdApiKey,
+      body: { schema: rotateBody, optional: true },
+      response: { 201: createdApiKey },
       idempotent: true,
-      noStore: true,
+      cache: 'never',
       otherStatuses: [412],
       handler: async ({ found, body, actor, transaction }) => {
         const made = await transaction(async (tx) =>
@@ -271,12 +265,11 @@ export const apiKeyRoutes = (
         return made;
       },
     }),
-    route({
+    jsonRoute({
       id: 'deleteApiKey',
       role: 'member',
       scope: 'access',
-      method: 'DELETE',
-      path: '/api-keys/{api_key_id}',
+      request: 'DELETE /api-keys/{api_key_id}',
       summary: 'Delete an API key',
       description: `Requests with it are refused at once. The keys that it made, and that those made, end with it, unless a rotation replaced it: then its replacement has them. \`end_made_keys\` decides it either way; \`GET /api-keys?made_by=\` lists them. The response is a 204, or, if \`end_made_keys\` is given or such keys ended, a 200 with \`ended_keys\`. ${self}`,
       find,
@@ -285,9 +278,8 @@ export const apiKeyRoutes = (
           'Whether the keys that it made end, too. Default: true, unless a rotation replaced the key.',
         ),
       }),
-      response: deletedWithKeys,
-      orNothing: true,
-      noStore: true,
+      response: deletedWithKeys.nullable(),
+      cache: 'never',
       handler: async ({ found, query, actor, transaction }) => {
         const ended = await transaction((tx) => deleteApiKey(tx, actor, found, query.end_made_keys));
         invalidate();

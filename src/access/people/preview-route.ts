@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../../database/index.ts';
-import { id, jsonObject, optional, type Route, route } from '../../http/index.ts';
+import { id, jsonObject, jsonRoute, optional, type Route } from '../../http/index.ts';
 import { badRequest } from '../../lib/errors.ts';
 import { roles } from '../../lib/principal.ts';
 import { previewRoleMappings } from './preview.ts';
@@ -104,20 +104,21 @@ const previewAmong = preview
 const common = {
   role: 'admin',
   scope: 'access:read',
-  method: 'POST',
-  path: '/role-mappings/preview',
-  body: previewBody,
-  checkBody: (body: Record<string, unknown>) => {
-    if (given.every((name) => body[name] === undefined || body[name] === null)) {
-      throw badRequest(`One of ${given.join(', ')} is required.`);
-    }
+  request: 'POST /role-mappings/preview',
+  body: {
+    schema: previewBody,
+    precheck: (body: Record<string, unknown>) => {
+      if (given.every((name) => body[name] === undefined || body[name] === null)) {
+        throw badRequest(`One of ${given.join(', ')} is required.`);
+      }
+    },
   },
   otherStatuses: [404],
-  noStore: true,
+  cache: 'never',
 } as const;
 
 export const previewRoutes = (db: Database, parts: PeopleParts): Route[] => [
-  route({
+  jsonRoute({
     ...common,
     id: 'previewRoleMappings',
     summary: 'Preview role mappings',
@@ -126,7 +127,7 @@ export const previewRoutes = (db: Database, parts: PeopleParts): Route[] => [
     response: preview,
     handler: ({ body }) => previewRoleMappings(db, parts, body),
   }),
-  route({
+  jsonRoute({
     ...common,
     id: 'previewRoleMappingsAmongUsers',
     base: 'app',

@@ -3,12 +3,12 @@ import { advisoryLock, type Database, type Tx } from '../../database/index.ts';
 import {
   finder,
   id,
+  jsonRoute,
   listPage,
   optional,
   pageOf,
   pageQuery,
   type Route,
-  route,
   timestamp,
 } from '../../http/index.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -46,31 +46,29 @@ const evaluated =
 export const roleMappingRoutes = (db: Database, parts: PeopleParts, onChange: () => void): Route[] => {
   const find = finder(db, 'role mapping', 'role_mapping_id', findRoleMapping);
   return [
-    route({
+    jsonRoute({
       id: 'listRoleMappings',
       role: 'admin',
       scope: 'access:read',
-      method: 'GET',
-      path: '/role-mappings',
+      request: 'GET /role-mappings',
       summary: 'List role mappings',
       query: pageQuery,
       response: pageOf('RoleMappingPage', roleMapping),
-      noStore: true,
+      cache: 'never',
       handler: listPage(db, listRoleMappings),
     }),
-    route({
+    jsonRoute({
       id: 'createRoleMapping',
       role: 'admin',
       scope: 'access',
-      method: 'POST',
-      path: '/role-mappings',
+      request: 'POST /role-mappings',
       summary: 'Create a role mapping',
       description: evaluated,
       body: createBody,
       response: roleMapping,
       otherStatuses: [412],
       idempotent: true,
-      noStore: true,
+      cache: 'never',
       handler: async ({ body, actor, transaction }) => {
         const mapping = await transaction(async (tx) => {
           await advisoryLock(tx, 'access');
@@ -80,31 +78,29 @@ export const roleMappingRoutes = (db: Database, parts: PeopleParts, onChange: ()
         return mapping;
       },
     }),
-    route({
+    jsonRoute({
       id: 'getRoleMapping',
       role: 'admin',
       scope: 'access:read',
-      method: 'GET',
-      path: '/role-mappings/{role_mapping_id}',
+      request: 'GET /role-mappings/{role_mapping_id}',
       summary: 'Get a role mapping',
       find,
       response: roleMapping,
-      noStore: true,
+      cache: 'never',
       handler: async ({ found }) => found,
     }),
-    route({
+    jsonRoute({
       id: 'updateRoleMapping',
       role: 'admin',
       scope: 'access',
-      method: 'PATCH',
-      path: '/role-mappings/{role_mapping_id}',
+      request: 'PATCH /role-mappings/{role_mapping_id}',
       summary: 'Update a role mapping',
       description: evaluated,
       find,
       body: updateBody,
       response: roleMapping,
       otherStatuses: [412],
-      noStore: true,
+      cache: 'never',
       handler: async ({ found, body, actor, transaction }) => {
         const mapping = await transaction(async (tx) =>
           updateRoleMapping(tx, actor, parts, await lockRoleMapping(tx, found.id), body),
@@ -113,18 +109,16 @@ export const roleMappingRoutes = (db: Database, parts: PeopleParts, onChange: ()
         return mapping;
       },
     }),
-    route({
+    jsonRoute({
       id: 'deleteRoleMapping',
       role: 'admin',
       scope: 'access',
-      method: 'DELETE',
-      path: '/role-mappings/{role_mapping_id}',
+      request: 'DELETE /role-mappings/{role_mapping_id}',
       summary: 'Delete a role mapping',
       description: evaluated,
       find,
-      status: 204,
       otherStatuses: [412],
-      noStore: true,
+      cache: 'never',
       handler: async ({ found, actor, transaction }) => {
         await transaction(async (tx) =>
           deleteRoleMapping(tx, actor, parts, await lockRoleMapping(tx, found.id)),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { advisoryLock, type Database, type Tx } from '../../database/index.ts';
-import { finder, listPage, pageOf, type Route, route } from '../../http/index.ts';
+import { finder, jsonRoute, listPage, pageOf, type Route } from '../../http/index.ts';
 import { notFound } from '../../lib/errors.ts';
 import { afterDeletion, deletedWithKeys, endMadeKeysQuery, toEndedKeys } from './ended-keys.ts';
 import type { PeopleParts } from './roles.ts';
@@ -28,56 +28,52 @@ const lockUser = async (tx: Tx, id: string): Promise<UserRow> => {
 export const userRoutes = (db: Database, parts: PeopleParts, onChange: () => void): Route[] => {
   const find = finder(db, 'user', 'user_id', findUser);
   return [
-    route({
+    jsonRoute({
       id: 'listUsers',
       role: 'admin',
       scope: 'access:read',
-      method: 'GET',
-      path: '/users',
+      request: 'GET /users',
       summary: 'List users',
       description: 'Returns people and invitations, without their claims.',
       query: userQuery,
       response: pageOf('UserPage', publicUser),
-      noStore: true,
+      cache: 'never',
       handler: listPage(db, listUsers, toUserResponse),
     }),
-    route({
+    jsonRoute({
       id: 'inviteUser',
       role: 'admin',
       scope: 'access',
-      method: 'POST',
-      path: '/users',
+      request: 'POST /users',
       summary: 'Invite a user',
       description:
         'The person who signs in with this e-mail, verified by the identity provider, accepts the invitation. No message is sent.',
       body: inviteBody,
       response: publicUser,
       idempotent: true,
-      noStore: true,
+      cache: 'never',
       handler: async ({ body, actor, transaction }) =>
         transaction(async (tx) => {
           await advisoryLock(tx, 'access');
           return toUserResponse(await inviteUser(tx, actor, body));
         }),
     }),
-    route({
+    jsonRoute({
       id: 'getUser',
       role: 'admin',
       scope: 'access:read',
-      method: 'GET',
-      path: '/users/{user_id}',
+      request: 'GET /users/{user_id}',
       summary: 'Get a user',
       find,
       response: userWithClaims,
-      noStore: true,
+      cache: 'never',
       handler: async ({ found }) => ({ ...toUserResponse(found), claims: found.claims }),
     }),
-    route({
+    jsonRoute({
       id: 'updateUser',
       role: 'admin',
       scope: 'access',
-      method: 'PATCH',
-      path: '/users/{user_id}',
+      request: 'PATCH /users/{user_id}',
       summary: 'Update a user',
       description:
         'Sets the role, suspends or activates the person, or removes the identity. It is refused if it would leave no active administrator. The keys of a suspended person pause. Keys of the workspace that the person made end when the person is suspended or gets a lower role, unless `end_made_keys` is false.',
@@ -85,7 +81,7 @@ export const userRoutes = (db: Database, parts: PeopleParts, onChange: () => voi
       body: updateUserBody,
       response: updatedUser,
       otherStatuses: [412],
-      noStore: true,
+      cache: 'never',
       handler: async ({ found, body, actor, transaction }) => {
         const updated = await transaction(async (tx) => {
           const { user, ended } = await updateUser(tx, actor, parts, await lockUser(tx, found.id), body);
@@ -95,12 +91,11 @@ export const userRoutes = (db: Database, parts: PeopleParts, onChange: () => voi
         return updated;
       },
     }),
-    route({
+    jsonRoute({
       id: 'deleteUser',
       role: 'admin',
       scope: 'access',
-      method: 'DELETE',
-      path: '/users/{user_id}',
+      request: 'DELETE /users/{user_id}',
       summary: 'Delete a user',
       description:
         'Ends the sessions and the keys of the person, and the keys of the workspace that the person made, unless `end_made_keys` is false; `GET /api-keys?made_by=` lists these. Schedules and history stay. If a role mapping admits the person, the next sign-in makes a new person: suspend to keep someone out. The response is a 204, or, if `end_made_keys` is given or keys of the workspace ended, a 200 with `ended_keys`.',
@@ -110,10 +105,9 @@ export const userRoutes = (db: Database, parts: PeopleParts, onChange: () => voi
           'Whether the keys of the workspace that the person made, and that those made, end. Default: true.',
         ),
       }),
-      response: deletedWithKeys,
-      orNothing: true,
+      response: deletedWithKeys.nullable(),
       otherStatuses: [412],
-      noStore: true,
+      cache: 'never',
       handler: async ({ found, query, actor, transaction }) => {
         const { end_made_keys } = query;
         const ended = await transaction(async (tx) =>

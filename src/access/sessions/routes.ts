@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import type { Database } from '../../database/index.ts';
-import { type Context, finder, listPage, pageOf, pageQuery, type Route, route } from '../../http/index.ts';
+import {
+  type CallerRequest,
+  finder,
+  jsonRoute,
+  listPage,
+  pageOf,
+  pageQuery,
+  type Route,
+  signInRoute,
+} from '../../http/index.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
 import { type Principal, type Scope, scopesAllow } from '../../lib/principal.ts';
@@ -57,10 +66,7 @@ export interface SessionRouteParts extends MeParts {
 }
 
 /** Throws 403 if the browser says that the request comes from another site. */
-const checkOwnPage = (
-  { headers, ownPage }: Pick<Context, 'headers' | 'ownPage'>,
-  authenticator: Authenticator,
-): void => {
+const checkOwnPage = ({ headers, ownPage }: CallerRequest, authenticator: Authenticator): void => {
   const says = headers['sec-fetch-site'] !== undefined || headers.origin !== undefined;
   if (says && !ownPage()) throw authenticator.refuseCrossSite();
 };
@@ -71,21 +77,15 @@ export const sessionRoutes = (parts: SessionRouteParts): Route[] => {
     findSession(executor, id, settings.get()),
   );
   return [
-    route({
+    signInRoute({
       id: 'createSession',
-      role: 'anyone',
-      scope: null,
-      base: 'app',
-      method: 'POST',
-      path: '/sessions',
+      request: 'POST /sessions',
       summary: 'Create a session',
       description:
         'Signs in with an API key. The session acts as the key and ends with it; the session that the browser had ends. Requests from other sites are refused.',
-      noStore: true,
       checksCredential: true,
       checkOrigin: (request) => checkOwnPage(request, authenticator),
-      body: createBody,
-      largestBody: 4 * 1024,
+      body: { schema: createBody, largest: 4 * 1024 },
       otherStatuses: [401, 403],
       response: me,
       handler: async ({ body, actor, headers, transaction, limitRate, header }) => {
@@ -103,16 +103,15 @@ export const sessionRoutes = (parts: SessionRouteParts): Route[] => {
         return db.run((executor) => findMe(executor, created.principal, parts));
       },
     }),
-    route({
+    jsonRoute({
       id: 'listSessions',
       role: 'member',
       scope: null,
       base: 'app',
-      method: 'GET',
-      path: '/sessions',
+      request: 'GET /sessions',
       summary: 'List sessions',
       description: 'Returns your own sessions, or for an admin those of a person (scope `access:read`).',
-      noStore: true,
+      cache: 'never',
       query: pageQuery.extend(ownerQuery.shape),
       otherStatuses: [403],
       response: pageOf('SessionPage', session),
@@ -123,23 +122,21 @@ export const sessionRoutes = (parts: SessionRouteParts): Route[] => {
         (row, { principal }) => toSession(row, settings.get(), principal.sessionId),
       ),
     }),
-    route({
+    jsonRoute({
       id: 'deleteSession',
       role: 'member',
       scope: null,
       base: 'app',
-      method: 'DELETE',
-      path: '/sessions/{session_id}',
+      request: 'DELETE /sessions/{session_id}',
       summary: 'End a session',
       description: 'One of your own, or for an admin any (scope `access`).',
-      noStore: true,
+      cache: 'never',
       find: async ({ params, principal }) => {
         const found = await findAny({ params });
         const own = found.principal_id === principal.id;
         if (!own && !managesOthers(principal, 'access')) throw notFound('session');
         return found;
       },
-      status: 204,
       handler: async ({ found, actor, transaction }) => {
         await transaction(async (tx) => {
           const ended = await sessions.endOf(tx, actor, { id: found.id }, 'revoked');
@@ -148,19 +145,17 @@ export const sessionRoutes = (parts: SessionRouteParts): Route[] => {
         sessions.onChange();
       },
     }),
-    route({
+    jsonRoute({
       id: 'deleteSessions',
       role: 'member',
       scope: null,
       base: 'app',
-      method: 'DELETE',
-      path: '/sessions',
+      request: 'DELETE /sessions',
       summary: 'End sessions',
       description: 'Ends all your sessions, or for an admin those of a person (scope `access`).',
-      noStore: true,
+      cache: 'never',
       query: deleteQuery,
       otherStatuses: [403],
-      status: 204,
       handler: async ({ query, actor, principal, transaction }) => {
         const owner = ownerOf(principal, query.user_id, 'access');
         const except = query.keep_current === 'true' ? principal.sessionId : null;
@@ -168,17 +163,16 @@ export const sessionRoutes = (parts: SessionRouteParts): Route[] => {
         sessions.onChange();
       },
     }),
-    route({
+    jsonRoute({
       id: 'signOut',
       role: 'member',
       scope: null,
       base: 'app',
-      method: 'POST',
-      path: '/sign-out',
+      request: 'POST /sign-out',
       summary: 'Sign out',
       description:
         'Ends the session of the request and clears its cookie. With an API key there is no session to end: the response is the same, and nothing changes.',
-      noStore: true,
+      cache: 'never',
       response: signedOut,
       handler: async ({ actor, principal, transaction, header }) => {
         const { sessionId: id } = principal;
@@ -195,17 +189,16 @@ export const sessionRoutes = (parts: SessionRouteParts): Route[] => {
         return { redirect_url: url };
       },
     }),
-    route({
+    jsonRoute({
       id: 'getMe',
       role: 'member',
       scope: null,
       base: 'app',
-      method: 'GET',
-      path: '/me',
+      request: 'GET /me',
       summary: 'Get who you are',
       description:
         'The principal, the person and the session of the request, and the operations that it may call.',
-      noStore: true,
+      cache: 'never',
       response: me,
       handler: ({ principal }) => db.run((executor) => findMe(executor, principal, parts)),
     }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Context, type Route, route } from '../../http/index.ts';
+import { jsonRoute, type Route, type SignInContext, signInRoute } from '../../http/index.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { OidcConfig } from './discovery.ts';
 import type { BackChannelLogout } from './logout.ts';
@@ -54,7 +54,6 @@ export interface SignInRouteParts {
 
 /** The routes of sign-in. `parts` is null without a provider; then all but the options are 404. */
 export const signInRoutes = (parts: SignInRouteParts | null, publicUrl: string | null): Route[] => {
-  const base = { role: 'anyone', scope: null, base: 'app', noStore: true } as const;
   const retryPath = `${new URL(publicUrl ?? 'http://localhost').pathname.replace(/\/$/, '')}/app/api/sign-in`;
   const page = {
     failurePage: (failure: Parameters<typeof failurePage>[0]) => failurePage(failure, retryPath),
@@ -67,51 +66,45 @@ export const signInRoutes = (parts: SignInRouteParts | null, publicUrl: string |
       'Sign-in with an identity provider is not configured here (OIDC_ISSUER).',
     );
   };
-  const redirect = ({ header }: Pick<Context, 'header'>, { location, cookies }: Redirect): void => {
+  const redirect = ({ header }: Pick<SignInContext, 'header'>, { location, cookies }: Redirect): void => {
     header('location', location);
     for (const cookie of cookies) header('set-cookie', cookie);
   };
 
   return [
-    route({
-      ...base,
+    jsonRoute({
       id: 'getSignInOptions',
-      method: 'GET',
-      path: '/sign-in/options',
+      role: 'anyone',
+      scope: null,
+      base: 'app',
+      request: 'GET /sign-in/options',
       summary: 'Get the ways to sign in',
+      cache: 'never',
       response: options,
       handler: async () => ({
         oidc: parts && { name: parts.oidc.name, ready: parts.ready() },
         api_key: true,
       }),
     }),
-    route({
-      ...base,
+    signInRoute({
       ...page,
       id: 'startSignIn',
-      method: 'GET',
-      path: '/sign-in',
+      request: 'GET /sign-in',
       summary: 'Start a sign-in',
       description: 'Redirects a browser to the identity provider, and gives it a cookie for 10 minutes.',
       query: startQuery,
-      anyQuery: true,
-      status: 303,
       otherStatuses: [404],
       handler: async ({ query, headers, header }) =>
         redirect({ header }, await configured().signIn.start(query.return_to, headers.cookie)),
     }),
-    route({
-      ...base,
+    signInRoute({
       ...page,
       id: 'finishSignIn',
-      method: 'GET',
-      path: '/sign-in/callback',
+      request: 'GET /sign-in/callback',
       summary: 'Finish a sign-in',
       description:
         'The provider sends the browser here. It is redirected to `return_to` with the cookie of a session; the session that it had ends. A failure is a page, or with `Accept: application/json` an error with `reason`.',
       query: callbackQuery,
-      anyQuery: true,
-      status: 303,
       otherStatuses: [400, 403, 404],
       handler: async ({ query, headers, header, actor }) => {
         const { signIn } = configured();
@@ -120,17 +113,13 @@ export const signInRoutes = (parts: SignInRouteParts | null, publicUrl: string |
         redirect({ header }, await signIn.finish(query, headers.cookie, actor));
       },
     }),
-    route({
-      ...base,
+    signInRoute({
       id: 'backChannelLogout',
-      method: 'POST',
-      path: '/sign-in/back-channel-logout',
+      request: 'POST /sign-in/back-channel-logout',
       summary: 'Log a person out by the identity provider',
       description:
         'OpenID Connect Back-Channel Logout 1.0: ends the sessions with the `sid` of the token, else those of its `sub`, that were made before it. API keys stay.',
-      body: logoutBody,
-      bodyType: 'form',
-      largestBody: 64 * 1024,
+      body: { schema: logoutBody, largest: 64 * 1024, form: true },
       otherStatuses: [404],
       handler: async ({ body, actor }) => configured().logout.logOut(body.logout_token, actor),
     }),

@@ -7,8 +7,8 @@ import { listTargets } from './store.ts';
 const mostPrincipals = 100;
 
 /**
- * What `q` means: a part of an action, of the name of who did it or of what it was done to, or one of their ids or that
- * of the request. What has been deleted is found by its id only: the log has no names of it.
+ * Returns the filter for `q`: a part of an action, of the name of who did it or of what it was done to, or one of their
+ * ids or that of the request. Deleted things are found by their ids only: the log has no names of them.
  */
 export const matchOf = async (executor: Executor, q: string, principal: Principal): Promise<AuditMatch> => {
   const text = q.toLowerCase();

@@ -8,7 +8,16 @@ import {
   listAudits,
 } from '../../audit/index.ts';
 import type { Database } from '../../database/index.ts';
-import { id, listPage, pageOf, pageQuery, type Route, route, text } from '../../http/index.ts';
+import {
+  id,
+  jsonRoute,
+  listPage,
+  pageOf,
+  pageQuery,
+  type Route,
+  streamRoute,
+  text,
+} from '../../http/index.ts';
 import { matchOf, toEntries } from './audits.ts';
 
 const entry = auditEntry
@@ -31,7 +40,7 @@ const facets = z
   })
   .meta({ id: 'AuditFacets' });
 
-const common = { role: 'admin', scope: 'audit:read', method: 'GET', base: 'app', noStore: true } as const;
+const common = { role: 'admin', scope: 'audit:read', base: 'app', cache: 'never' } as const;
 
 const q = text(200)
   .transform((q) => q.trim())
@@ -41,10 +50,10 @@ const q = text(200)
   );
 
 export const auditListRoutes = (db: Database, { exportEntries }: Pick<Audit, 'exportEntries'>): Route[] => [
-  route({
+  jsonRoute({
     ...common,
     id: 'listAuditEntries',
-    path: '/audits',
+    request: 'GET /audits',
     summary: 'List audit log entries with what they were done to',
     description: 'Newest first.',
     query: pageQuery.extend(auditFilter.shape).extend({ q }),
@@ -54,24 +63,24 @@ export const auditListRoutes = (db: Database, { exportEntries }: Pick<Audit, 'ex
       return toEntries(executor, await listAudits(executor, { ...query, any, offset: 0 }));
     }),
   }),
-  route({
+  jsonRoute({
     ...common,
     id: 'getAuditFacets',
-    path: '/audits/facets',
+    request: 'GET /audits/facets',
     summary: 'Get what the audit log can be filtered by',
     description:
       'The actions, those who did them, and the kinds of what they were done to: at most 1,000 of each.',
     response: facets,
     handler: () => db.run(findFacets),
   }),
-  route({
+  streamRoute({
     ...common,
     id: 'exportAuditEntries',
-    path: '/audits/export',
+    request: 'GET /audits/export',
     summary: 'Export audit log entries that a search finds',
     description: 'As the export of the API, and with `q`.',
     query: auditExportQuery.extend({ q }),
-    stream: 'application/x-ndjson',
+    type: 'application/x-ndjson',
     saveAs: 'audit-log.ndjson',
     handler: async ({ query: { q, ...query }, principal, actor, transaction }) => {
       const search = q ? { q, any: await db.run((executor) => matchOf(executor, q, principal)) } : undefined;

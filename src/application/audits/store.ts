@@ -2,7 +2,7 @@ import { type Executor, sql } from '../../database/index.ts';
 import { isId } from '../../lib/ids.ts';
 import { noAgent, things } from '../things.ts';
 
-/** What an entry of the audit log was done to, as it is called now. */
+/** Target of an entry of the audit log, with its present name. */
 export interface TargetRow {
   type: string;
   id: string;
@@ -12,7 +12,7 @@ export interface TargetRow {
   agent_id: string | null;
 }
 
-/** What still exists of `targets`. */
+/** Returns those of `targets` that still exist. */
 export const listTargets = async (
   executor: Executor,
   targets: readonly { type: string; id: string }[],

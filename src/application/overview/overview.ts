@@ -9,7 +9,7 @@ import type { Settings } from '../../settings/index.ts';
 import type { WorkItems } from '../../work-items/index.ts';
 import { findSetup, type Setup } from './setup-store.ts';
 
-/** What each feature contributes. */
+/** Contributions of the features. */
 export interface OverviewParts {
   schedules: Schedules['overview'];
   workItems: WorkItems['overview'];
@@ -19,7 +19,7 @@ export interface OverviewParts {
   auditAttention: Audit['attention'];
 }
 
-/** What a caller may see of the Overview. */
+/** Parts of the Overview that a caller may see. */
 export interface Permitted {
   workItems: boolean;
   integrations: boolean;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, queryInteger, type Route, route, timestamp } from '../../http/index.ts';
+import { id, jsonRoute, queryInteger, type Route, timestamp } from '../../http/index.ts';
 import { attentionKinds, severities, subjectTypes } from '../../lib/attention.ts';
 import { type Principal, roleAllows, scopesAllow } from '../../lib/principal.ts';
 import { statuses } from '../../work-items/index.ts';
@@ -111,7 +111,7 @@ const overview = z
   })
   .meta({ id: 'Overview' });
 
-/** What of the Overview a principal may see: it joins what other operations show one by one. */
+/** Returns the parts of the Overview that a principal may see: it joins what other operations show one by one. */
 const permittedTo = ({ role, scopes }: Principal): Permitted => {
   const isAdmin = roleAllows(role, 'admin');
   return {
@@ -123,18 +123,17 @@ const permittedTo = ({ role, scopes }: Principal): Permitted => {
 };
 
 export const overviewRoutes = (reader: OverviewReader): Route[] => [
-  route({
+  jsonRoute({
     id: 'getOverview',
     role: 'member',
     scope: 'schedules:read',
-    method: 'GET',
     base: 'app',
-    path: '/overview',
+    request: 'GET /overview',
     summary: 'Get the overview',
     description:
       'What needs attention, and the numbers of the last hours. It is computed at most once in two seconds for all who may see the same.',
     query: z.object({ hours: queryInteger(1, mostHours, 24) }),
-    conditional: ({ now: _, ...content }) => content,
+    cache: ({ now: _, ...content }) => content,
     response: overview,
     handler: ({ principal, query }) => reader.read(permittedTo(principal), query.hours),
   }),

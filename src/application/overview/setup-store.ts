@@ -1,6 +1,6 @@
 import { type Executor, sql } from '../../database/index.ts';
 
-/** What a workspace has, for the list of what is left to set up. */
+/** Contents of a workspace, for the list of what is left to set up. */
 export interface Setup {
   agent: boolean;
   first_run: boolean;

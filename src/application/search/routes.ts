@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../../database/index.ts';
-import { id, type Route, route, text } from '../../http/index.ts';
+import { id, jsonRoute, type Route, text } from '../../http/index.ts';
 import { kinds, search } from './search.ts';
 
 const hit = z
@@ -14,13 +14,12 @@ const hit = z
   .meta({ id: 'SearchHit' });
 
 export const searchRoutes = (db: Database): Route[] => [
-  route({
+  jsonRoute({
     id: 'search',
     role: 'member',
     scope: null,
-    method: 'GET',
     base: 'app',
-    path: '/search',
+    request: 'GET /search',
     summary: 'Search everything by name or id',
     description:
       'At most 5 of each kind that you may read. Names match anywhere, those of Work Items at their beginning; ids match at their beginning; API keys also by the first characters of their value.',

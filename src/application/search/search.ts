@@ -34,7 +34,7 @@ const findSettings = (q: string): Hit[] => {
 };
 
 interface Finder {
-  /** What the operation that lists the kind requires. */
+  /** Role that the operation that lists the kind requires. */
   role: Role;
   scope: Scope;
   /** Without it, by the name or the id. */
@@ -58,7 +58,7 @@ const finders: Record<Kind, Finder> = {
   setting: { role: 'admin', scope: 'settings:read', find: (_, q) => findSettings(q) },
 };
 
-/** What `q` finds of each kind that the principal may read, at most 5 of each. */
+/** Returns the hits of `q` of each kind that the principal may read, at most 5 of each. */
 export const search = async (
   executor: Executor,
   q: string,

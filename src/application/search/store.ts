@@ -12,7 +12,7 @@ export interface Hit {
 }
 
 const most = 5;
-/** Of the Work Items that wait, only so many are searched by name: any number may wait at a time. */
+/** Limit of the waiting Work Items that are searched by name: any number may wait at a time. */
 const mostPending = 2_000;
 
 const contains = (text: RawBuilder<unknown>, q: string) => sql`strpos(lower(${text}), lower(${q})) > 0`;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findChainState } from '../../audit/index.ts';
 import type { Database } from '../../database/index.ts';
-import { id, type Route, route, timestamp } from '../../http/index.ts';
+import { id, jsonRoute, type Route, timestamp } from '../../http/index.ts';
 import { mayCall } from '../../lib/principal.ts';
 import { version } from '../../lib/version.ts';
 import { findScheduling, listReplicas } from '../../replicas/index.ts';
@@ -122,13 +122,12 @@ interface StatusParts {
 }
 
 export const statusRoutes = ({ db, settings, sharedLog }: StatusParts): Route[] => [
-  route({
+  jsonRoute({
     id: 'getStatus',
     role: 'member',
     scope: 'observability:read',
-    method: 'GET',
     base: 'app',
-    path: '/status',
+    request: 'GET /status',
     summary: 'Get the status of the platform',
     description:
       'The replicas by their last heartbeats, the database, the telemetry log and the chain of the audit log.',

@@ -6,7 +6,6 @@ export interface DatabaseFacts {
   size_bytes: number;
 }
 
-/** What the database says of itself. */
 export const findDatabaseFacts = async (executor: Executor): Promise<DatabaseFacts> => {
   const { rows } = await sql<DatabaseFacts>`select platform_now() as now,
     current_setting('server_version') as version, pg_database_size(current_database()) as size_bytes`.execute(

@@ -1,6 +1,6 @@
 import { type Access, parseArguments, readAccess, tooMany, UsageError } from '../options.ts';
 
-/** What a load test does. All amounts are for a second unless they say otherwise. */
+/** Options of a load test. All amounts are for a second unless they say otherwise. */
 export interface LoadTestOptions extends Access {
   seconds: number;
   /** Due every minute, in all. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What became of requests that were sent at a steady rate. */
+/** Results of requests that were sent at a steady rate. */
 export interface Sent {
   /** Milliseconds of each that succeeded, from when it was to be sent. */
   took: number[];
@@ -9,7 +9,7 @@ export interface Sent {
   failure: string | null;
 }
 
-/** How many requests of one kind may be open at once. More would measure this computer, and not the platform. */
+/** Limit of the requests of one kind that are open at once. More would measure this computer, and not the platform. */
 const mostOpen = 200;
 
 /**

@@ -21,7 +21,7 @@ import {
 } from './workspace.ts';
 
 const spansARequest = 50;
-/** How long open Work Items are waited for after the load, in milliseconds. */
+/** Time to wait for open Work Items after the load, in milliseconds. */
 const patienceMs = 60_000;
 
 /** Sends spans of the agent as OTLP in JSON, with gzip. */
@@ -63,7 +63,7 @@ interface Page {
   next_offset: number | null;
 }
 
-/** What became of Work Items. */
+/** Results of Work Items. */
 interface Finished {
   total: number;
   completed: number;
@@ -101,7 +101,7 @@ const finishedItems = async (api: Api, agents: readonly string[], signal: AbortS
   return finished;
 };
 
-/** How late each firing of the schedules was, in milliseconds, and how many were skipped. */
+/** Returns the lateness of each firing of the schedules, in milliseconds, and the number of those that were skipped. */
 const firingsOf = async (api: Api, { schedules }: Made) => {
   const late: number[] = [];
   let skipped = 0;

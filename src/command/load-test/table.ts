@@ -1,14 +1,14 @@
 /** A line of the result. Times are milliseconds. */
 export interface Row {
   what: string;
-  /** How many succeeded. */
+  /** Number of successes. */
   count: number;
   failed: number;
   took: readonly number[];
   perSecond: number | null;
 }
 
-/** Of `values`, the least one that the part `p` of them does not exceed. NaN if there is none. */
+/** Returns the least of `values` that the part `p` of them does not exceed. NaN if there is none. */
 const percentile = (values: readonly number[], p: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * p) - 1)] ?? Number.NaN;
 

@@ -11,7 +11,9 @@ export const namePrefix = 'agent-platform load test';
 /** The most that the API returns of a list at once. */
 export const pageSize = 200;
 
-/** How often a request that is not part of the load is repeated while the platform has too much to do, 1 s apart. */
+/**
+ * Number of repetitions, 1 s apart, of a request that is not part of the load while the platform has too much to do.
+ */
 const patience = 20;
 
 /** The API of the platform, as JSON. `patient`: 429 and 503 are tried again. Throws CommandFailure. */
@@ -81,7 +83,7 @@ const findMock = async (api: Api): Promise<string> => {
   return mock.id;
 };
 
-/** What the load test made. */
+/** Resources that the load test made. */
 export interface Made {
   agents: string[];
   /** The paths of the schedules, without a base. */

@@ -97,6 +97,13 @@ export class Configurations {
     return this.readBy(tx);
   }
 
+  /** Locks the configuration. Without one this throws 404, whatever ETag a request names. */
+  async lockToRemove(tx: Tx): Promise<Configuration> {
+    const locked = await this.lock(tx);
+    if (locked.updated_at === null) throw notFound('document-intelligence configuration');
+    return locked;
+  }
+
   async readBy(executor: Executor): Promise<Configuration> {
     const row = await findConfiguration(executor);
     return row ? { ...row, settings: this.sealed.open(row) } : defaults;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Route, route, stepsOf, timestamp, validate } from '../../http/index.ts';
+import { jsonRoute, type Route, stepsOf, timestamp, validate } from '../../http/index.ts';
 import { isObject } from '../../lib/objects.ts';
 import { type Configurations, toResponse } from './configuration.ts';
 import { configurationBody, providers } from './settings.ts';
@@ -36,73 +36,61 @@ const testBody = z.custom<object>(isObject, 'must be an object').meta({ openapi:
 const path = '/document-intelligence';
 
 export const configurationRoutes = (configurations: Configurations): Route[] => [
-  route({
+  jsonRoute({
     id: 'getDocumentIntelligence',
     role: 'admin',
     scope: 'data:read',
-    method: 'GET',
-    path,
+    request: `GET ${path}`,
     summary: 'Get the configuration of document intelligence',
     response: configuration,
-    etag: true,
+    cache: 'revision',
     handler: async ({ etag }) => {
       const found = await configurations.read();
       etag(found.revision);
       return toResponse(found);
     },
   }),
-  route({
+  jsonRoute({
     id: 'putDocumentIntelligence',
     role: 'admin',
     scope: 'data',
-    method: 'PUT',
-    path,
+    request: `PUT ${path}`,
     summary: 'Replace the configuration of document intelligence',
     description:
       'Secrets that are left out are kept if provider and address stay the same. Another address needs them again.',
     body: configurationBody,
     response: configuration,
-    etag: true,
-    handler: async ({ body, actor, transaction, ifMatch, etag }) => {
+    cache: 'revision',
+    lock: (tx) => configurations.lock(tx),
+    handler: async ({ body, actor, transaction, etag }) => {
       const stored = await configurations.read();
       const settings = await configurations.check(body, stored.settings);
       return transaction(async (tx) => {
-        ifMatch((await configurations.lock(tx)).revision);
         const made = await configurations.put(tx, actor, body, settings);
         etag(made.revision);
         return toResponse(made);
       });
     },
   }),
-  route({
+  jsonRoute({
     id: 'deleteDocumentIntelligence',
     role: 'admin',
     scope: 'data',
-    method: 'DELETE',
-    path,
+    request: `DELETE ${path}`,
     summary: 'Delete the configuration of document intelligence',
     otherStatuses: [404],
-    status: 204,
-    etag: true,
-    handler: ({ actor, transaction, ifMatch }) =>
-      transaction(async (tx) => {
-        const { revision, updated_at } = await configurations.lock(tx);
-        // A missing configuration is a 404, whatever its ETag was.
-        if (updated_at !== null) ifMatch(revision);
-        await configurations.remove(tx, actor);
-      }),
+    lock: (tx) => configurations.lockToRemove(tx),
+    handler: ({ actor, transaction }) => transaction((tx) => configurations.remove(tx, actor)),
   }),
-  route({
+  jsonRoute({
     id: 'testDocumentIntelligence',
     role: 'admin',
     scope: 'data',
-    method: 'POST',
-    path: `${path}/test`,
+    request: `POST ${path}/test`,
     summary: 'Test a reader of documents',
     description:
       'Sends a sample document and reads it, within 60 s. Without a body the stored configuration is tested. The response is 200 also when a step fails.',
-    body: testBody,
-    bodyOptional: true,
+    body: { schema: testBody, optional: true },
     response: testResult,
     handler: async ({ body, signal }) => {
       const { settings: stored } = await configurations.read();

@@ -9,13 +9,15 @@ import {
   finder,
   id,
   jsonObject,
+  jsonRoute,
   listPage,
   pageOf,
   pageQuery,
   type Route,
-  route,
   timestamp,
+  type UploadContext,
   type UploadSpec,
+  uploadRoute,
 } from '../../http/index.ts';
 import { notFound, unprocessable } from '../../lib/errors.ts';
 import { isId, newId } from '../../lib/ids.ts';
@@ -167,9 +169,7 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
   const findOne = finder(db, 'extraction', 'extraction_id', findExtraction);
 
   /** Puts the document of a request where it waits. Its name there is new: the file of a form goes with the request. */
-  const wait = async (
-    context: Context<unknown, unknown, z.output<typeof extractionBody>>,
-  ): Promise<Waiting> => {
+  const wait = async (context: UploadContext<unknown, z.output<typeof extractionBody>>): Promise<Waiting> => {
     const form = context.upload;
     if (form) {
       const path = await waitingPath(upload.folder);
@@ -245,20 +245,18 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
   };
 
   return [
-    route({
+    uploadRoute({
       id: 'createExtraction',
       role: 'member',
       scope: 'data',
-      method: 'POST',
-      path: '/document-intelligence/extract',
+      request: 'POST /document-intelligence/extract',
       summary: 'Extract data from a document',
       description:
         'Takes a form with the document, or JSON that names a file of a conversation or a Work Item. The response is 202 if the result is not there in time: get the extraction later. The document is not kept.',
       otherStatuses: [400, 404, 422],
       upload,
       body: extractionBody,
-      response: extraction,
-      mayAccept: true,
+      response: { 200: extraction, 202: extraction },
       handler: async (context) => {
         const { upload: form, body, signal, accepted } = context;
         const request = form ? readForm(form.fields) : readRequest(body);
@@ -282,12 +280,11 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
         return toResponse(row);
       },
     }),
-    route({
+    jsonRoute({
       id: 'listExtractions',
       role: 'member',
       scope: 'data:read',
-      method: 'GET',
-      path: '/extractions',
+      request: 'GET /extractions',
       summary: 'List your extractions',
       description: 'Without their results. Those of others are not listed, also for administrators.',
       otherStatuses: [400],
@@ -299,27 +296,24 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
         (row) => toListed(row, extractions.openSummary(row)),
       ),
     }),
-    route({
+    jsonRoute({
       id: 'getExtraction',
       role: 'member',
       scope: 'data:read',
-      method: 'GET',
-      path: '/extractions/{extraction_id}',
+      request: 'GET /extractions/{extraction_id}',
       summary: 'Get an extraction',
       find,
       response: extraction,
       handler: async ({ found }) => toResponse(found),
     }),
-    route({
+    jsonRoute({
       id: 'deleteExtraction',
       role: 'member',
       scope: 'data',
-      method: 'DELETE',
-      path: '/extractions/{extraction_id}',
+      request: 'DELETE /extractions/{extraction_id}',
       summary: 'Delete an extraction',
       description: 'One that is in progress is cancelled.',
       find,
-      status: 204,
       handler: async ({ found, transaction, actor }) => {
         await transaction(async (tx) => {
           await extractions.remove(tx, found.id);

@@ -5,7 +5,7 @@ import { type CallOptions, type CreateProvider, type LlmOf, revealed } from './p
 
 /** The least budget for thinking that the API takes. */
 const leastBudget = 1_024;
-/** How much of the limit of a reply is for thinking, by effort. */
+/** Parts of the limit of a reply that are for thinking, by effort. */
 export const shares = { minimal: 0.1, low: 0.2, medium: 0.5, high: 0.8 };
 
 /**

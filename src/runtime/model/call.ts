@@ -4,7 +4,7 @@ import { incomplete } from './errors.ts';
 import type { SdkReply } from './reply.ts';
 import type { Watch } from './watch.ts';
 
-/** What both functions of the SDK take. */
+/** Arguments that both functions of the SDK take. */
 type SdkCall = Parameters<typeof generateText>[0] & { messages: object[] };
 
 /** The SDK writes no warnings to the console. */

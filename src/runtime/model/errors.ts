@@ -32,7 +32,7 @@ const causes = function* (error: unknown): Generator<unknown> {
   }
 };
 
-/** What a provider said about a failure: an HTTP response, or an error inside a stream. */
+/** Refusal of a provider: an HTTP response, or an error inside a stream. */
 interface Refusal {
   status: number;
   message: string;

@@ -4,7 +4,7 @@ import { ModelError, type StepRequest, type StepResult } from '../step.ts';
 import { offeredTools } from './offered.ts';
 import type { OutputFormat } from './provider.ts';
 
-/** What one attempt knows of its model: a refused try is not made again, and nothing is noted twice. */
+/** Knowledge of one attempt about its model: a refused try is not made again, and nothing is noted twice. */
 export interface Memory {
   withoutTools: boolean;
   noted: Set<string>;
@@ -12,7 +12,7 @@ export interface Memory {
 
 export const createMemory = (): Memory => ({ withoutTools: false, noted: new Set() });
 
-/** How an endpoint takes requests for JSON. A server that changes is found out within the hour. */
+/** Formats in which endpoints take requests for JSON. A server that changes is found out within the hour. */
 const outputs = new LRUCache<string, OutputFormat>({ max: 1_000, ttl: 60 * 60_000 });
 
 /** Only servers that speak the protocol of another refuse one of its ways. The last one always works. */

@@ -150,7 +150,8 @@ describe.each(table)('a model of $name', ({ protocol, streaming }) => {
       n === 0 ? { ...turn, calls } : withoutCalls,
     );
     const { toolCalls, providerParts, text } = await ask(provider.url);
-    // Where arguments are an object on the wire, text is a value of the wrong type, which the tool's schema refuses.
+    // For a provider whose arguments are an object on the wire, text is of the wrong type, which the tool's schema
+    // refuses.
     if (toolCalls[0]!.fault !== undefined) {
       expect(toolCalls).toMatchObject([
         { id: 'call_1', arguments: {}, fault: 'the arguments are not valid JSON' },

@@ -19,7 +19,7 @@ const cut = (text: string): string => {
 };
 
 /** Schemas that tool servers made for it take milliseconds each, and a request can have thousands of tools. */
-const toolsBetweenPauses = 20;
+const toolsBetweenPauses = 5;
 
 /**
  * The tools of a request as the endpoint takes them. One that it would refuse is left out, because the endpoint would

@@ -6,13 +6,13 @@ import type { Marks } from './prompt.ts';
 /** `text`: not at all, only in words. */
 export type OutputFormat = 'json_object' | 'json_schema' | 'text';
 
-/** What a call asks of a model, before the provider's own options. */
+/** Options of a call, before the provider's own options. */
 export interface CallOptions {
   reasoning: ResolvedLlm['reasoning_effort'];
   maxOutputTokens: number | null;
   /** Null also if prompt caching is off. */
   cacheKey: string | null;
-  /** How a reply in JSON is asked for, where the protocol has several ways. */
+  /** Format in which JSON is requested, for protocols with several ways. */
   output: OutputFormat;
 }
 

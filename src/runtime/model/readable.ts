@@ -81,7 +81,7 @@ const readableLine = (line: string): string => {
 
 /** The lines of a stream, each changed by `change`. */
 const changedLines = (change: (line: string) => string): TransformStream<string, string> => {
-  // Of the last line; joined once, because a line may be as long as the reply.
+  // Parts of the last line. They are joined once, because a line may be as long as the reply.
   let parts: string[] = [];
   return new TransformStream({
     transform: (chunk, controller) => {

@@ -7,6 +7,8 @@ const textIn = (value: unknown): string | undefined => {
   return textIn(value.message) ?? textIn(value.msg) ?? textIn(value.detail);
 };
 
-/** What an endpoint says of an error in the body of its response, in one of the forms in use; undefined if nothing. */
+/**
+ * Returns the message of an error in the body of a response, in one of the forms in use; undefined if there is none.
+ */
 export const wordsIn = (body: unknown): string | undefined =>
   isObject(body) ? (textIn(body.error) ?? textIn(body) ?? textIn(body.errors)) : undefined;

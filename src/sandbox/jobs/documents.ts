@@ -8,7 +8,7 @@ const source = 'source';
 const readPdf = async (input: DocumentReadInput): Promise<DocumentRead> => {
   const { openPdf, readPdfPage } = await import('./documents/pdf.ts');
   const document = await openPdf(source);
-  // What a damaged file claims may be negative.
+  // A damaged file may claim a negative number of pages.
   if (document.numPages < 1) throw new JobFault('unreadable', 'the PDF has no pages');
   const asked = pagesAskedFor(document.numPages, input);
   const reading = new Reading(document.numPages, asked, input.maxCharacters);

@@ -6,8 +6,9 @@ import { exportFrame, queryFrames, readRows } from './frames/show.ts';
 import { quoteText } from './frames/values.ts';
 
 /**
- * What binds DuckDB, which the permission model of Node does not: only the folder of the job opens, nothing is loaded or
- * installed, memory and temporary files are limited. `lock_configuration` comes last: no statement changes it again.
+ * Limits of DuckDB, which the permission model of Node does not set: only the folder of the job opens, nothing is
+ * loaded or installed, memory and temporary files are limited. `lock_configuration` comes last: no statement changes it
+ * again.
  */
 const settings = [
   `SET allowed_directories = [${quoteText(process.cwd())}]`,

@@ -1,6 +1,6 @@
 import type { FailureReason } from '../failure.ts';
 
-/** What a job reports if what it was given cannot be used. */
+/** Fault of a job whose input cannot be used. */
 export class JobFault extends Error {
   readonly reason: FailureReason;
   readonly details: Record<string, unknown> | undefined;

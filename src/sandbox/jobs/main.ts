@@ -18,7 +18,7 @@ const libraries: Record<Library, () => Promise<Partial<Record<JobName, Job>>>> =
   scans: () => import('./scans.ts'),
 };
 
-/** What a library prints must not stand in the reply. */
+/** Output of a library must not stand in the reply. */
 globalThis.console = new Console(process.stderr);
 
 /**

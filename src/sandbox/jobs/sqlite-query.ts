@@ -29,7 +29,7 @@ export interface SqliteQuery {
  */
 type SqliteValue = string | number | null;
 
-/** What the values of a column are: whole numbers of any size, other numbers, texts. */
+/** Kinds of the values of a column: whole numbers of any size, other numbers, texts. */
 export type SqliteKind = 'integer' | 'fraction' | 'text';
 
 export interface SqliteRows {
@@ -54,9 +54,9 @@ const folded = (names: Iterable<string>): Set<string> =>
   new Set([...names].map((name) => name.toLowerCase()));
 
 /**
- * What the permitted views read, as `view table column` and `view () function`: found by compiling `select *` from each.
- * SQLite names the innermost view in every question to the authorizer. It also does so for a CTE, so a CTE with the
- * name of a permitted view can read the columns that the view reads, but no others.
+ * Returns the reads of the permitted views, as `view table column` and `view () function`: found by compiling `select
+ * *` from each. SQLite names the innermost view in every question to the authorizer. It also does so for a CTE, so a
+ * CTE with the name of a permitted view can read the columns that the view reads, but no others.
  */
 const readsOfViews = (database: DatabaseSync, tables: ReadonlySet<string>): Set<string> => {
   const reads = new Set<string>();
@@ -117,7 +117,7 @@ class RowList {
   }
 }
 
-/** How many characters of rows are written at once. */
+/** Number of characters of rows that are written at once. */
 const chunkLength = 1024 * 1024;
 
 /** Rows that are too many for a reply. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 export interface SqliteServer {
-  /** Of the library that reads the file. */
+  /** Version of the library that reads the file. */
   version: string;
 }
 
@@ -26,7 +26,7 @@ interface SqliteColumn {
 export interface SqliteTable {
   name: string;
   kind: 'table' | 'view';
-  /** What ANALYZE last stored; null without. */
+  /** Estimate that ANALYZE last stored; null without. */
   row_estimate: number | null;
   /** Empty for a view that is broken. */
   columns: SqliteColumn[];

@@ -6,7 +6,7 @@ const maxUnpackedBytes = 200 * 1024 * 1024;
 const maxRatio = 100;
 /** Below this size a high ratio means nothing: a small file of blanks has one too. */
 const ratioCountsFromBytes = 1024 * 1024;
-/** How much of a part shows what it is, in bytes. */
+/** Length of the beginning of a part that shows its type, in bytes. */
 const headBytes = 64;
 const documentType = /<!DOCTYPE/i;
 

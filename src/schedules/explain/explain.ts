@@ -44,7 +44,7 @@ export interface Explained {
   clock: LocalClock;
 }
 
-/** What an explanation is made of. */
+/** Facts that an explanation is made of. */
 interface Facts {
   executor: Executor;
   schedule: ScheduleRow;
@@ -74,7 +74,7 @@ const reconciledAt = async (
   return reconcile({ definitions: versions, recorded, nextRunAt }, due - 1, due)[0];
 };
 
-/** What the ledger has under the nominal times of the minute, whatever the definition says now. */
+/** Returns the record under the nominal times of the minute, whatever the definition is now. */
 const ownRecord = async ({
   executor,
   schedule,
@@ -92,7 +92,7 @@ const recorded = async (
   due: number,
   row: OccurrenceRow,
 ): Promise<Said> => {
-  // Of several that were skipped together the reason is that of the one that was asked for.
+  // The reason for several that were skipped together is shown as that of the one that was asked for.
   const one = { ...row, scheduled_for: new Date(due), timezone: schedule.timezone };
   const entry = (await toLedger(executor, [one], now))[0]!;
   return { verdict: row.outcome as Verdict, text: recordedText(due, entry, clock), entry };
@@ -105,7 +105,7 @@ const blocked = async ({ executor, schedule, clock }: Facts): Promise<Said> => {
   return { verdict: 'blocked', text: blockedText(by, clock) };
 };
 
-/** What became of an occurrence that is not recorded under its own time. */
+/** Returns the outcome of an occurrence that is not recorded under its own time. */
 const nominal = async (facts: Facts, due: number): Promise<Said> => {
   const { executor, schedule, clock, now, nextRunAt } = facts;
   if (due > now) return { verdict: 'upcoming', text: upcomingText(due, now, clock) };
@@ -225,7 +225,7 @@ export const explainAt = async (
   const own = counts ? await ownRecord(facts) : undefined;
   const due = own?.scheduled_for.getTime() ?? (counts && inForce?.enabled ? dueIn(inForce, at) : null);
   const before = nominalBefore(versions, due ?? at);
-  // What is due at the end of the jump that skips a local time comes after that.
+  // Occurrences that are due at the end of the jump that skips a local time come after that time.
   const after = nominalAfter(versions, due ?? (moment.skippedBy ? at - 1 : at));
 
   const say = async (): Promise<Said> => {

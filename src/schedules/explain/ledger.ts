@@ -8,7 +8,7 @@ import type { ScheduleRow } from '../store.ts';
 import { reasonsOf } from './reasons.ts';
 import { type SkipCause, skipCauseOf } from './sentences.ts';
 
-/** How an occurrence is shown: as its outcome, but what fired is on time or late. */
+/** Status of an occurrence in the ledger: its outcome, but one that fired is on time or late. */
 export type LedgerStatus = (typeof ledgerStatuses)[number];
 
 /** A recorded occurrence with why it has its outcome and what became of its Work Item. */
@@ -52,7 +52,7 @@ export const toLedger = async (
     return {
       ...row,
       status: statusOf(row),
-      // What a person planned is recorded before its time.
+      // Occurrences that a person planned are recorded before their time.
       lateness_ms: Math.max(0, row.at.getTime() - row.scheduled_for.getTime()),
       cause: skipCauseOf(row),
       reason: reasons[k]!,

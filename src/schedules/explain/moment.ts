@@ -74,7 +74,10 @@ const skippedNote = (moment: Moment, occurrences: Occurrences | null, clock: Loc
     : `${note} The schedule leaves out the times of a jump of more than 3 hours.`;
 };
 
-/** What a change of the clock has to do with the moment; null if nothing. `due`: the occurrence there, if any. */
+/**
+ * Returns the effect of a change of the clock on the moment; null if there is none. `due`: the occurrence there, if
+ * any.
+ */
 export const clockNote = (
   moment: Moment,
   due: number | null,

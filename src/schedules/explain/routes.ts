@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Database } from '../../database/index.ts';
-import { pageOf, queryInteger, type Route, route, timestamp } from '../../http/index.ts';
+import { jsonRoute, pageOf, queryInteger, type Route, timestamp } from '../../http/index.ts';
 import { occurrence, occurrenceWorkItem } from '../schemas.ts';
 import type { ScheduleRow } from '../store.ts';
 import { explainAt } from './explain.ts';
 import { verdicts } from './verdicts.ts';
 import { definitionVersion, inWords, pageOfVersions } from './versions.ts';
 
-const reads = { role: 'member', scope: 'schedules:read', method: 'GET', base: 'app' } as const;
+const reads = { role: 'member', scope: 'schedules:read', base: 'app' } as const;
 
 const path = '/agents/{agent_id}/schedules/{schedule_id}';
 
@@ -77,10 +77,10 @@ const explain = async (
 
 /** Routes that say why a schedule ran or did not, and how it came to be what it is. */
 export const explainRoutes = (db: Database, find: Find): Route[] => [
-  route({
+  jsonRoute({
     ...reads,
     id: 'explainSchedule',
-    path: `${path}/explain`,
+    request: `GET ${path}/explain`,
     summary: 'Explain a moment of a schedule',
     description:
       'Says why the schedule ran, or did not, in a minute: from its definition at that time and from what was recorded.',
@@ -99,10 +99,10 @@ export const explainRoutes = (db: Database, find: Find): Route[] => [
       data: await explain(db, found, query.at ?? new Date().toISOString()),
     }),
   }),
-  route({
+  jsonRoute({
     ...reads,
     id: 'listScheduleVersions',
-    path: `${path}/history`,
+    request: `GET ${path}/history`,
     summary: 'List the versions of a schedule',
     description: 'What its definition was, who changed or paused it, when and why, newest first.',
     otherStatuses: [400],

@@ -17,7 +17,7 @@ const causes: Record<OutageCause, string> = {
   clock: 'the clock was set forward, or the machine was suspended',
 };
 
-/** What is known of replicas around an occurrence. */
+/** Knowledge about replicas around an occurrence. */
 interface Circumstances {
   outages: readonly Outage[];
   /** There are no records of replicas before this. */
@@ -77,13 +77,13 @@ export interface ReasonFacts {
   circumstances: Circumstances;
   /** The change that skipped it. */
   change: HistoryRow | undefined;
-  /** What fired in its place: the later occurrence that was handled with it. */
+  /** Later occurrence that was handled with it and fired in its place. */
   follower: Pick<OccurrenceRow, 'outcome' | 'scheduled_for'> | undefined;
   /** The Work Item that was still running, unless it is gone. */
   running: WorkItemStart | undefined;
 }
 
-/** Of several that are due only the latest can fire. */
+/** Reason why an earlier one of several that are due was passed over: only the latest can fire. */
 const passedOver = (
   { scheduled_for, at }: OccurrenceRow,
   { follower }: ReasonFacts,

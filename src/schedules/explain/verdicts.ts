@@ -57,7 +57,7 @@ const dueAt = (at: number, clock: LocalClock): string => `Due at ${clock.moment(
 const join = (...sentences: (string | null)[]): string =>
   sentences.filter((one) => one !== null && one !== '').join(' ');
 
-/** What is said of an occurrence that was recorded. */
+/** Returns the sentences about an occurrence that was recorded. */
 export const recordedText = (due: number, entry: LedgerEntry, clock: LocalClock): string => {
   if (entry.status === 'on_time') return join(dueAt(due, clock), 'It fired on time.', itemSentence(entry));
   const lead = entry.outcome === 'skipped' ? 'It did not fire.' : null;
@@ -164,7 +164,7 @@ const fieldNames: Record<string, string> = {
 const listInWords = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
-/** What a version of the definition changed of the one before, in words. */
+/** Returns the change that a version of the definition made to the one before, in words. */
 export const historyText = (row: HistoryRow, before: HistoryRow | undefined, clock: LocalClock): string => {
   const by = changer(row);
   if (row.action === 'create') return `Created by ${by}: ${shownTimes(row, clock)}.`;

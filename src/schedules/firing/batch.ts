@@ -15,7 +15,7 @@ export interface FiringReport {
   reason: string | null;
 }
 
-/** What a batch, or a part of one, did. */
+/** Result of a batch, or of a part of one. */
 export interface Fired {
   /** Schedules that advanced to their next occurrence. */
   moved: number;
@@ -58,10 +58,10 @@ const reportsOf = (
 };
 
 /**
- * What follows a claim in the one transaction of firing: advance, insert the Work Items and record them in one
- * statement. Each guard alone prevents two Work Items for one occurrence: the row lock of the claim, the
+ * Fires claimed schedules in the one transaction of the claim: one statement advances them, inserts the Work Items and
+ * records them. Each guard alone prevents two Work Items for one occurrence: the row lock of the claim, the
  * compare-and-set of the advance, and the unique (schedule_id, occurrence) of the Work Items. With an `obstacle`
- * nothing becomes a Work Item: what would is recorded as skipped for that reason.
+ * nothing becomes a Work Item: the occurrences that would fire are recorded as skipped for that reason.
  */
 export const fireClaimed = async (
   tx: Tx,

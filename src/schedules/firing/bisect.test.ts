@@ -9,7 +9,7 @@ import type { FiringReport } from './batch.ts';
 import { fireByBisection } from './bisect.ts';
 import { Firing } from './firing.ts';
 
-/** How often an attempt at a part of a batch has begun in this test, counted by its first statement. */
+/** Number of attempts at a part of a batch in this test, counted by their first statement. */
 let attempts = 0;
 
 const made = 'the Work Item could not be made';

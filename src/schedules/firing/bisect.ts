@@ -109,7 +109,7 @@ export const fireByBisection = async (
       all.reports.push(...pass.reports);
       parts = pass.left;
     } catch (error) {
-      // What was committed must still be reported; the next batch meets the failure itself.
+      // Schedules that were committed must still be reported; the next batch meets the failure itself.
       if (all.moved === 0) throw error;
       log.warn({ error: messageOf(error) }, 'the bisection of a batch has stopped early');
       return all;

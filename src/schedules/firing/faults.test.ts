@@ -74,9 +74,9 @@ eachDatabase((kind, open) => {
     failures: readonly { error: string; retry_in_ms: number }[];
     break: () => Promise<unknown>;
     restore: () => Promise<unknown>;
-    /** What the log says. */
+    /** Message in the log. */
     error: RegExp;
-    /** What `next_run_at` is called while the database is broken. */
+    /** Name of `next_run_at` while the database is broken. */
     column?: string;
   }): Promise<void> => {
     const { loop, failures } = parts;

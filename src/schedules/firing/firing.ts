@@ -40,7 +40,7 @@ const maxSleepMs = 15_000;
 const lockedRetryMs = { first: 100, max: 1_000 };
 const rulesCheckEveryMs = 60_000;
 
-/** What the span around a batch is described with. */
+/** Attributes of the span around a batch. */
 export type BatchAttributes = Record<string, number | boolean>;
 
 export interface FiringDeps {

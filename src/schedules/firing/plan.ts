@@ -4,7 +4,7 @@ import { newId } from '../../lib/ids.ts';
 import { lateAfterMs } from '../lateness.ts';
 import type { LastOutcome, ScheduleRow } from '../store.ts';
 
-/** What a plan needs: not the message and the payload, which go from table to table inside the database. */
+/** Fields that a plan needs: not the message and the payload, which go from table to table inside the database. */
 export type DueRow = Pick<ScheduleRow, 'id' | 'cron_expression' | 'timezone' | 'catch_up' | 'overlap'> & {
   /** Its `next_run_at`, in milliseconds since 1970. */
   due: number;
@@ -27,7 +27,7 @@ export interface Skip {
   running?: string;
 }
 
-/** What becomes of one claimed schedule. Times in milliseconds since 1970. */
+/** Plan for one claimed schedule. Times in milliseconds since 1970. */
 export interface FiringPlan {
   id: string;
   /** The `next_run_at` that was claimed: the schedule advances only from there. */
@@ -43,7 +43,7 @@ export interface FiringPlan {
   cancels: boolean;
 }
 
-/** What `plan` makes of the last occurrence of the schedule, at the time of its claim. */
+/** Returns the outcome of the last occurrence of the schedule under this plan, at the time of its claim. */
 export const lastOutcomeOf = ({ fire, skips }: FiringPlan, now: number): LastOutcome => {
   if (fire?.outcome === 'fired') return now - fire.at > lateAfterMs ? 'late' : 'on_time';
   if (fire) return 'caught_up';
@@ -58,8 +58,8 @@ const nothing = { fire: null, cancels: false } as const;
 const skip = (from: number, count: number, reason: string): Skip => ({ id: newId(), from, count, reason });
 
 /**
- * Of the occurrences from `due` up to now only the latest can fire: within
- * the grace always, later than that only with `catch_up`. The cost does not depend on how many there are.
+ * Returns the plan for one schedule. Only the latest of the occurrences from `due` up to now can fire: within the grace
+ * always, later than that only with `catch_up`. The cost does not depend on how many there are.
  */
 const plan = (
   row: DueRow,

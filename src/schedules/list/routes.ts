@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type Database, databaseNow, type Executor } from '../../database/index.ts';
-import { finder, positionCursor, type Route, readPosition, route, sortedPage } from '../../http/index.ts';
+import { finder, jsonRoute, positionCursor, type Route, readPosition, sortedPage } from '../../http/index.ts';
 import { toListed } from './listed.ts';
 import { listedPage, listQuery, scheduleDetail } from './schemas.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type Sort,
 } from './store.ts';
 
-const reads = { role: 'member', scope: 'schedules:read', method: 'GET', base: 'app' } as const;
+const reads = { role: 'member', scope: 'schedules:read', base: 'app' } as const;
 
 const sortValueOf = (sort: Sort, row: ListedRow): string | number | null => {
   if (sort === 'name') return row.sort_name;
@@ -61,28 +61,28 @@ const detailOf = async (executor: Executor, row: DetailRow): Promise<z.input<typ
 export const scheduleListRoutes = (db: Database): Route[] => {
   const find = finder(db, 'schedule', 'schedule_id', findDetail);
   return [
-    route({
+    jsonRoute({
       ...reads,
       id: 'listAllSchedules',
-      path: '/schedules',
+      request: 'GET /schedules',
       summary: 'List the schedules of all agents',
       description:
         'With what became of their last occurrences and when they are due next, without their messages.',
       otherStatuses: [400],
       query: listQuery,
-      conditional: true,
+      cache: 'content',
       response: listedPage,
       handler: ({ query }) => db.run((executor) => listPage(executor, query)),
     }),
-    route({
+    jsonRoute({
       ...reads,
       id: 'findSchedule',
-      path: '/schedules/{schedule_id}',
+      request: 'GET /schedules/{schedule_id}',
       summary: 'Get a schedule of any agent',
       otherStatuses: [400],
       find,
       response: scheduleDetail,
-      etag: true,
+      cache: 'revision',
       handler: async ({ found, etag }) => {
         etag(found.revision);
         return db.run((executor) => detailOf(executor, found));

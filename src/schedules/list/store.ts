@@ -20,7 +20,7 @@ const joined = sql`schedules s join agents a on a.id = s.agent_id`;
 export const sorts = ['next', 'last', 'name'] as const;
 export type Sort = (typeof sorts)[number];
 
-/** Where a page begins: after the schedule with this id and this value of the sort (a time in ms, or a name). */
+/** Beginning of a page: after the schedule with this id and this value of the sort (a time in ms, or a name). */
 export interface After {
   value: string | number | null;
   id: string;

@@ -60,7 +60,7 @@ export interface SkippedRow extends Named {
   until: Date;
   /** The record that stands for the most of them. */
   sample: string;
-  /** Of all schedules. */
+  /** Number of all schedules with such records. */
   schedules: number;
   total: number;
   first: Date;

@@ -34,7 +34,7 @@ export class ExpectedOccurrences {
   }
 }
 
-/** How many occurrences of overdue schedules were due in each hour and have not been handled. */
+/** Counts the occurrences of overdue schedules that were due in each hour and have not been handled. */
 export const countDueByHour = (
   due: readonly { cron_expression: string; timezone: string; due: Date }[],
   now: number,

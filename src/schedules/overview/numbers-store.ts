@@ -1,7 +1,7 @@
 import { type Executor, instant, spanOf, sql } from '../../database/index.ts';
 import { graphedStatus, overdueRows } from '../lateness.ts';
 
-/** What was handled in one span of time. */
+/** Occurrences that were handled in one span of time: `at` is its beginning. */
 export interface HandledCount {
   at: number;
   status: 'on_time' | 'late' | 'caught_up' | 'skipped' | 'missing';

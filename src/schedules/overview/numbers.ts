@@ -7,7 +7,7 @@ import { countHandled, countSchedules, type HandledCount, listDue } from './numb
 const spanMs = 5 * 60_000;
 /** Occurrences to come are shown this far ahead. */
 const hoursAhead = 12;
-/** How many overdue schedules are counted hour by hour. */
+/** Limit of the overdue schedules that are counted hour by hour. */
 const mostDue = 1_000;
 
 /** The numbers of schedules in the Overview. What is over is kept from one look to the next. */

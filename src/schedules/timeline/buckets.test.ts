@@ -14,7 +14,7 @@ const minute = 60_000;
 const start = Date.UTC(2026, 9, 24, 12);
 const expressions = ['*/7 * * * *', '*/30 2 * * *', '15 * * * *', '0 */3 * * 1-6', '* 1-4 * * *'];
 
-/** What may have become of one occurrence; `group`, `missed`: it is passed over together with those after it. */
+/** Outcomes of one occurrence; `group`, `missed`: it is passed over together with those after it. */
 const fates = ['on_time', 'late', 'caught_up', 'skipped', 'missing', 'group', 'missed'] as const;
 
 type Mutable = { -readonly [K in keyof Series['together'][number]]: Series['together'][number][K] };

@@ -1,7 +1,7 @@
 import type { Occurrences } from '@agent-platform/cron';
 import type { LedgerStatus } from '../explain/ledger.ts';
 
-/** What happened in a span of time, and what is to come in it: how many occurrences. */
+/** Numbers of occurrences in a span of time: those that happened, and those that are to come. */
 export interface Bucket {
   on_time: number;
   late: number;
@@ -32,7 +32,7 @@ export interface HeldDefinition {
   occurrences: Occurrences | null;
 }
 
-/** What one schedule has in the grid. */
+/** Occurrences of one schedule in the grid. */
 export interface Series {
   /** Single records by bucket. */
   recorded: readonly { k: number; status: LedgerStatus | 'missing'; n: number }[];
@@ -40,7 +40,7 @@ export interface Series {
   together: readonly { first: number; count: number; as: 'skipped' | 'missing' }[];
   /** Oldest first. */
   held: readonly HeldDefinition[];
-  /** What is due at or after this has not been handled; null: nothing is planned. */
+  /** Time from which due occurrences have not been handled; null: nothing is planned. */
   nextRunAt: number | null;
   /** The present definition, if it is enabled. */
   planned: Occurrences | null;

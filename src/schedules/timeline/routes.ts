@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { type Database, databaseNow, type Executor } from '../../database/index.ts';
 import {
   id,
+  jsonRoute,
   positionCursor,
   queryInteger,
   type Route,
   readPosition,
-  route,
   timestamp,
 } from '../../http/index.ts';
 import { unprocessable } from '../../lib/errors.ts';
@@ -164,19 +164,18 @@ const readTimeline = async (
 };
 
 export const timelineRoutes = (db: Database): Route[] => [
-  route({
+  jsonRoute({
     id: 'getScheduleTimeline',
     role: 'member',
     scope: 'schedules:read',
-    method: 'GET',
     base: 'app',
-    path: '/schedules/timeline',
+    request: 'GET /schedules/timeline',
     summary: 'Get the timeline of schedules',
     description:
       'What happened to the occurrences of a span of time, from the records, and what is to come, from the expressions.',
     otherStatuses: [400],
     query,
-    conditional: ({ now: _, ...content }) => content,
+    cache: ({ now: _, ...content }) => content,
     response: timeline,
     handler: ({ query: given }) => db.run((executor) => readTimeline(executor, given)),
   }),

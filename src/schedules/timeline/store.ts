@@ -72,7 +72,7 @@ export const listPlottedOf = async (
   return rows;
 };
 
-/** How many records of a schedule are in a bucket: the `k`th from `from` on. */
+/** Number of records of a schedule in a bucket: the `k`th from `from` on. */
 export interface BucketCount {
   schedule_id: string;
   k: number;

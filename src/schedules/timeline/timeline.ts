@@ -82,7 +82,10 @@ export interface Plot {
   changes: { row: HistoryRow; text: string }[];
 }
 
-/** What happened and what is to come in the grid, row by row. `retainedFrom`: older records are not kept. */
+/**
+ * Returns the occurrences that happened and those that are to come, row by row of the grid. `retainedFrom`: older
+ * records are not kept.
+ */
 export const plotRows = async (
   executor: Executor,
   rows: readonly PlottedRow[],

@@ -8,7 +8,7 @@ export interface ZoneTransition {
   kind: 'gap' | 'repeat';
   offset_before: string;
   offset_after: string;
-  /** What the clocks do, in a sentence. */
+  /** Change of the clocks, in a sentence. */
   text: string;
 }
 

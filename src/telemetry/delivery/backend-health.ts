@@ -11,18 +11,18 @@ const refusalsUntilPause = 16;
  */
 export class BackendHealth {
   lastSuccessAt: number | null = null;
-  /** It can be shown to users. */
+  /** Message that can be shown to users. */
   lastError: string | null = null;
   /** Only a probe is sent from time to time. */
   paused = false;
-  /** 0: at once. */
+  /** Time in ms; 0: at once. */
   nextAttemptAt = 0;
   /** Failures and pauses so far. A success says nothing new of a backend if it was sent before the last of them. */
   incidents = 0;
   /** Until a span was accepted, the settings may be the reason why others were refused. */
   acceptedSinceEdit = false;
   #refusedSinceEdit = 0;
-  /** In a row. */
+  /** Failures in a row. */
   #failures = 0;
 
   get state(): Exclude<DeliveryState, 'disabled'> {
@@ -37,7 +37,7 @@ export class BackendHealth {
     this.resume();
   }
 
-  /** What was wrong is over. */
+  /** Ends a pause: its cause is over. */
   resume(): void {
     this.paused = false;
     this.#failures = 0;

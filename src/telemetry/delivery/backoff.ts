@@ -5,9 +5,9 @@ const firstMs = 500;
 const longestMs = 60_000;
 
 /**
- * The wait before the next attempt, in ms: exponential in the failures in a row (1 for the first),
- * between half and all of it at random so that many senders do not come back together; never less than
- * `retryAfterMs`, which the backend asked for. `random`: from 0 to 1.
+ * Returns the time to wait before the next attempt, in ms: exponential in the failures in a row (1 for the first),
+ * between half and all of it at random so that many senders do not come back together; never less than `retryAfterMs`,
+ * which the backend asked for. `random`: from 0 to 1.
  */
 export const backoffMs = (failures: number, retryAfterMs: number | null, random: number): number => {
   const full = backOff(failures, firstMs, longestMs);

@@ -15,7 +15,7 @@ export class Budget {
     this.#free -= bytes;
   }
 
-  /** How large the next batch may be: a quarter of what is free, so that some is always left for the next. */
+  /** Returns the limit of the next batch: a quarter of the free bytes, so that some are always left for the next. */
   share(): number {
     return Math.max(minShare, Math.floor(this.#free / 4));
   }

@@ -1,6 +1,8 @@
 /** Most backends take a few requests at a time from one sender; more would be an attack. */
 const maxRequests = 16;
-/** How often the backlog is checked, at most: in this time it moves by more than bursts and group commits move it. */
+/**
+ * Shortest interval between checks of the backlog: in this time it moves by more than bursts and group commits move it.
+ */
 const checkEveryMs = 100;
 
 /**

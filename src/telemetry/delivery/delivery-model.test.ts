@@ -14,7 +14,7 @@ const widest = 16;
 /** Long enough for every response on a slow machine: one that came too late would rightly be a duplicate. */
 const timeoutMs = 700;
 
-/** How a backend may respond to a request without a bad span. */
+/** Responses of a backend to a request without a bad span. */
 const responses = fc.array(
   fc.oneof(
     { weight: 12, arbitrary: fc.constant<Behaviour>({}) },

@@ -6,14 +6,14 @@ import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { Exporter, type ExporterParts, stateFromSettings } from './exporter.ts';
 import type { DeliveryReport } from './report.ts';
 
-/** How long spans and dead letters are kept, and how large the log may grow. */
+/** Limits of the log: the age of spans and dead letters, and its size. */
 export interface Retention {
   milliseconds: number;
   bytes: number;
 }
 
 export interface DeliveryOptions extends Omit<ExporterParts, 'onRemoved' | 'compressor' | 'budget'> {
-  /** Of all batches that are in flight. Default 64 MiB. */
+  /** Limit of all batches that are in flight. Default 64 MiB. */
   maxBytesInMemory?: number;
   retention: () => Retention;
 }

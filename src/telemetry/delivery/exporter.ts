@@ -23,9 +23,9 @@ export interface ExporterParts extends PostParts {
 
 /** Uncompressed bytes of a request until a backend requires less. */
 const firstLimit = 4 * 1024 * 1024;
-/** How long requests in flight may still take when the process stops. */
+/** Time that requests in flight may still take when the process stops. */
 const stopGraceMs = 3_000;
-/** How long requests in flight may still take when an edit names another backend: it takes effect within 1 s. */
+/** Time that requests in flight may still take when an edit names another backend: the edit takes effect within 1 s. */
 const abandonGraceMs = 500;
 
 type BackendReport = Pick<DeliveryReport, 'state' | 'last_success_at' | 'last_error' | 'next_attempt_at'>;
@@ -63,7 +63,7 @@ export class Exporter {
   #stopping = false;
   #resumed = false;
   #revision: number | null = null;
-  /** Where the requests in flight were sent to. */
+  /** Backend of the requests in flight. */
   #url: string | null = null;
   #limit = firstLimit;
 
@@ -125,7 +125,7 @@ export class Exporter {
     const { destinations, telemetryLog, clock } = this.#parts;
     const destination = destinations.get(this.number);
     if (this.#resumed || destination?.revision !== this.#revision) {
-      // What is in flight was sent to the old settings.
+      // Requests in flight were sent to the old settings.
       if (this.#underWay.size > 0) {
         if (destination?.url !== this.#url) this.#abandon();
         return null;
@@ -186,7 +186,7 @@ export class Exporter {
   async #send(destination: Destination): Promise<void> {
     const window = this.#window;
     const unsent = () => window.batches.filter(({ isSettled, underWay }) => !isSettled && !underWay);
-    // What waited may have expired in the meantime.
+    // Batches that waited may have expired in the meantime.
     if (unsent().length > 0) window.dropPassed();
     if (window.batches.length === 0 && !(await this.#readAhead())) return this.#concurrency.reset();
     const inChunks = window.batches.some(({ isSettled, isWhole }) => !isSettled && !isWhole);

@@ -21,12 +21,12 @@ export class InFlightBatch {
   readonly end: number;
   committed: number;
   settled: number;
-  /** Of the spans that are settled and not committed. */
+  /** Number of rejected spans among those that are settled and not committed. */
   rejected = 0;
-  /** Likewise, in order; each lies right before `settled` or before spans that were accepted. */
+  /** Dead letters of those spans, in order; each lies right before `settled` or before spans that were accepted. */
   refused: Omit<NewDeadLetter, 'at'>[] = [];
   underWay = false;
-  /** Of the last request, until it is applied. `sentAfter`: the backend's `incidents` when it was sent. */
+  /** Result of the last request, until it is applied. `sentAfter`: the backend's `incidents` when it was sent. */
   result: { value: RequestResult; sentAfter: number } | null = null;
   #batch: Batch;
   #size: number;
@@ -111,7 +111,7 @@ export class InFlightBatch {
     if (this.spans > 1) this.#ends.push(this.settled + 1);
   }
 
-  /** What is not committed is sent again, from one request on; a settled batch stays settled. */
+  /** Sends again, from one request on, the spans that are not committed; a settled batch stays settled. */
   restart(): void {
     if (this.isSettled) return;
     this.settled = this.committed;

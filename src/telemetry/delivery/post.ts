@@ -51,7 +51,7 @@ export interface PostParts {
   egress: Pick<Egress, 'request'>;
   compressor: Compressor;
   clock: Clock;
-  /** Of one request, in ms. */
+  /** Limit of one request, in ms. */
   requestTimeoutMs: number;
 }
 
@@ -69,8 +69,8 @@ export const postBatch = async (
   const { spans } = inFlight;
   try {
     const { parts } = inFlight.batch;
-    // What a client compressed is sent as it arrived; all else is compressed once for all integrations. Only those with
-    // attributes of their own have it inflated and compressed for them.
+    // Bodies that a client compressed are sent as they arrived; all others are compressed once for all integrations.
+    // For an integration with attributes of its own, bodies are inflated and compressed again.
     const plain = chunk ?? (hasAttributes(destination) ? await inFlight.chunk() : null);
     const member =
       plain !== null

@@ -2,7 +2,7 @@ import type { DeliveryCounters } from '@agent-platform/otlp/log';
 
 export type DeliveryState = 'delivering' | 'retrying' | 'paused' | 'disabled';
 
-/** What one replica's telemetry log and delivery report of one integration: a row of `telemetry_accounts`. */
+/** Report of one replica's telemetry log and delivery on one integration: a row of `telemetry_accounts`. */
 export interface DeliveryReport extends DeliveryCounters {
   number: number;
   state: DeliveryState;

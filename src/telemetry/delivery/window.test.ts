@@ -165,7 +165,7 @@ test('an edit while requests are in flight waits for them, and sends what they d
   fixture.delivery.start();
   watch(backend, () => ({ delayMs: 15 }));
   const appended = await growUntil(fixture, backend, 6);
-  // Of those in flight every other one is refused because of the settings.
+  // Every other request in flight is refused because of the settings.
   backend.respondWith((_request, index) => ({ delayMs: 30, status: index % 2 ? 200 : 401 }));
   const seen = backend.requests.length;
   await backend.waitForRequests(seen + 2);

@@ -17,7 +17,7 @@ const startReceiver = (options: Partial<ReceiverOptions> & { append?: () => Prom
   const log = {
     append: async (slices: readonly Slice[]) => {
       await options.append?.();
-      // What was appended is freed.
+      // Bytes that were appended are freed.
       appended.push(...slices.map((slice) => ({ ...slice, bytes: Buffer.from(slice.bytes) })));
     },
   } as unknown as TelemetryLog;
@@ -298,7 +298,7 @@ test('a client that sends too much reads its 413, and one that never ends is cut
         status = result.statusCode!;
         result.resume();
       });
-      // What cuts it off after the response is no failure to read that.
+      // An error that cuts the connection after the response is no failure to read the response.
       outgoing.on('error', (error) => status === undefined && reject(error));
       outgoing.on('close', () => status !== undefined && resolve(status));
       write(outgoing);

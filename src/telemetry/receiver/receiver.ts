@@ -50,9 +50,9 @@ export interface ReceiverOptions {
   routes: () => RoutingTable;
   /** Called with the agents that an accepted request names, each once; null: none is named. */
   onAccepted?: (agents: Iterable<string | null>) => void;
-  /** Of one request: on the wire, and inflated. Default 20 MiB, as the OpenTelemetry Collector's. */
+  /** Limit of one request: on the wire, and inflated. Default 20 MiB, as the OpenTelemetry Collector's. */
   maxBodyBytes?: number;
-  /** Of all requests that are being read or wait for the disk. Beyond it: 503. Default 256 MiB. */
+  /** Limit of all requests that are being read or wait for the disk. Beyond it: 503. Default 256 MiB. */
   maxBytesInMemory?: number;
   /** Time that the rest of a body that is refused may take to arrive. Default 10 s. */
   dropMs?: number;
@@ -87,7 +87,7 @@ export const errorResponse = (
     retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
   );
 
-/** How a compressed body is inflated, and how a message calls its encoding. */
+/** Supported encodings: the function that inflates a body, and the name that messages use. */
 const decoders = {
   gzip: { name: 'gzip', inflate: gunzip },
   'x-gzip': { name: 'gzip', inflate: gunzip },
@@ -96,7 +96,7 @@ const decoders = {
 
 type Decoder = (typeof decoders)[keyof typeof decoders];
 
-/** What decodes the body; 'none' if it is not encoded, null if its encoding is not supported. */
+/** Returns the decoder of the body; 'none' if it is not encoded, null if its encoding is not supported. */
 const decoderOf = (contentEncoding: string | undefined): Decoder | 'none' | null => {
   const encodings = (contentEncoding ?? '')
     .split(',')

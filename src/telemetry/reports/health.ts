@@ -1,7 +1,7 @@
 import { countNames, type DeliveryCounters, zeroCounts } from '@agent-platform/otlp/log';
 import type { DeliveryReport, DeliveryState } from '../delivery/report.ts';
 
-/** What another replica last reported. `silent_ms`: how long ago. */
+/** Last report of another replica. `silent_ms`: its age. */
 export interface OtherReport extends DeliveryReport {
   silent_ms: number;
 }
@@ -29,7 +29,7 @@ export const unusedHealth: Health = {
 
 /** Every replica reports each integration this often, so that a replica that is gone differs from an idle one. */
 export const reportAgainMs = 60_000;
-/** What a replica reported of its delivery holds no longer than this; what it counted holds for ever. */
+/** Time for which a report of a replica on its delivery holds. Its counts hold for ever. */
 const liveMs = 3 * reportAgainMs;
 
 const counterNames = [...countNames, 'queued', 'backlog_bytes'] as const;

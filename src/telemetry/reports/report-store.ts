@@ -52,7 +52,7 @@ export class ReportStore {
     );
   }
 
-  /** What was last reported of an integration as `replicaId`: by another replica if they share a telemetry log. */
+  /** Returns the last report on an integration as `replicaId`: by another replica if they share a telemetry log. */
   async last(replicaId: string, number: number): Promise<DeliveryReport | undefined> {
     const { rows } = await this.#db.run((executor) =>
       sql<DeliveryReport>`select ${columnList} from telemetry_accounts
@@ -61,7 +61,7 @@ export class ReportStore {
     return rows[0];
   }
 
-  /** What the other replicas last reported of an integration. */
+  /** Returns the last reports of the other replicas on an integration. */
   async ofOthers(replicaId: string, number: number): Promise<OtherReport[]> {
     const { rows } = await this.#db.run((executor) =>
       sql<OtherReport>`

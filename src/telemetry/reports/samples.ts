@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
 
-/** How far one integration was, over all replicas. Counts in spans since it was created. */
+/** Progress of one integration over all replicas. Counts in spans since it was created. */
 export interface Sample {
   /** The start of the minute. */
   at: Date;

@@ -13,7 +13,7 @@ import {
 /** Nothing took place. `unauthorized`: because the server refuses the credentials. */
 type NotMade = { kind: 'refused' | 'unauthorized'; message: string };
 
-/** How a call ended. `error`: with an answer that is no result. `lost`: no answer came. */
+/** Outcome of a call. `error`: with an answer that is no result. `lost`: no answer came. */
 export type CallOutcome =
   | { kind: 'answer'; result: CallToolResult }
   | { kind: 'error'; message: string }

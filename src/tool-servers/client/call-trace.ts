@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What the transport finds out about one `tools/call`, which the client library does not tell its caller. */
+/** Facts that the transport finds out about one `tools/call` and that the client library does not tell its caller. */
 export interface CallTrace {
   /** The depth of the run that makes the call (`Agent-Platform-Depth`). */
   depth: number;

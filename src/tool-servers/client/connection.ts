@@ -104,7 +104,7 @@ export class Connection {
     } catch (error) {
       const isGone = egressErrorOf(error) !== undefined;
       if (!opened.remembered || isGone) throw this.#failure(error, 'list_tools');
-      // What was remembered may no longer hold: the server was upgraded, or replaced.
+      // Remembered facts may no longer hold: the server was upgraded, or replaced.
       this.#forget();
       await this.#end(opened);
       try {
@@ -173,7 +173,7 @@ export class Connection {
   /** Closes the connection and ends its process. Never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
-    // What is being opened is not waited for.
+    // A connection that is being opened is not waited for.
     await this.#end(this.#opened);
     await Promise.all(this.#used.map((transport) => transport.close().catch(() => {})));
     this.#parts.live.delete(this);

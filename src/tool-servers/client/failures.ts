@@ -57,7 +57,7 @@ export const statusOf = (error: unknown): number | undefined => {
   return inChain(error, (at) => (UnauthorizedError.isInstance(at) ? 401 : undefined));
 };
 
-/** What a server that refused by an HTTP status says about it in an error of JSON-RPC; null if it does not. */
+/** Returns the reason that a server gives for an HTTP refusal in an error of JSON-RPC; null if it gives none. */
 export const reasonOf = (error: unknown): string | null => {
   const http = inChain(error, (at) => (SdkHttpError.isInstance(at) ? at : undefined));
   try {
@@ -85,7 +85,7 @@ const refusedStatuses: Record<number, string> = {
   403: 'The server denies access (HTTP 403).',
 };
 
-/** Where a result breaks its schema: the message of the client library says it. */
+/** Returns the place where a result breaks its schema: the message of the client library says it. */
 const invalidPart = (error: unknown): string => {
   const message = messageOf(inChain(error, (at) => (SdkError.isInstance(at) ? at : undefined)));
   try {

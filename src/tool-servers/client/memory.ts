@@ -7,7 +7,7 @@ import type { ToolServerRow } from '../store.ts';
 /** Time for which the protocol of a server is not negotiated again, in milliseconds. */
 const verdictMs = 3_600_000;
 
-/** What this process remembers of a server between its connections. It holds for one version of its settings. */
+/** Memory of this process for a server between its connections. It holds for one version of the server's settings. */
 interface Remembered {
   settings: string;
   verdict: { prior: PriorDiscovery; at: number } | null;
@@ -16,7 +16,7 @@ interface Remembered {
 
 const maxServers = 1_000;
 
-/** What this process remembers of tool servers: which protocol they speak, access tokens, and calls in progress. */
+/** Memory of this process for tool servers: which protocol they speak, access tokens, and calls in progress. */
 export class ServerMemory {
   readonly #clock: Clock;
   readonly #servers = new LRUCache<string, Remembered>({ max: maxServers });

@@ -10,7 +10,7 @@ type Part = CallToolResult['content'][number];
 
 const bytesOf = (base64: string): number => Buffer.byteLength(base64, 'base64');
 
-/** What stands for something that only people could look at. */
+/** Returns a note in the place of something that only people could look at. */
 const note = (type: string | undefined, fallback: string, size: number | undefined): string => {
   const bytes = size === undefined ? '' : `, ${size.toLocaleString('en')} bytes`;
   return `[${shortened(type ?? fallback, 100)}${bytes}: not passed on]`;

@@ -14,7 +14,7 @@ import { ProcessFailure } from './failures.ts';
 
 /** The largest message of a process, in bytes. */
 const maxMessageBytes = 16 * 1024 * 1024;
-/** How much of what a process writes to stderr is logged, in bytes. */
+/** Limit of the output on stderr of a process that is logged, in bytes. */
 const maxLoggedBytes = 64 * 1024;
 /** Time that a process may take to end by itself, and then after SIGTERM, in milliseconds. */
 const endWithinMs = 500;
@@ -24,7 +24,7 @@ const lastOutputWithinMs = 250;
 
 export interface StdioOptions {
   settings: StdioSettings;
-  /** Where the temporary folder of the process is made. */
+  /** Folder in which the temporary folder of the process is made. */
   folder: string;
   /** PATH. */
   path: string;
@@ -126,7 +126,7 @@ export class StdioTransport implements Transport {
     });
     this.#exited = new Promise((resolve) => {
       child.once('exit', () => {
-        // What it started may hold its output open, so `close` may never come.
+        // Children of the process may hold its output open, so `close` may never come.
         signalGroup(child.pid!, 'SIGKILL');
         const timer = setTimeout(resolve, lastOutputWithinMs);
         child.once('close', () => {

@@ -10,7 +10,7 @@ import { StdioTransport } from './stdio-transport.ts';
 
 export interface TransportParts extends Pick<Services, 'egress' | 'log'> {
   memory: ServerMemory;
-  /** Where processes get their temporary folders. */
+  /** Folder in which processes get their temporary folders. */
   folder: string;
   /** PATH of processes. */
   path: string;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../../database/index.ts';
-import { finder, optional, type Route, route, timestamp } from '../../http/index.ts';
+import { finder, jsonRoute, optional, type Route, timestamp } from '../../http/index.ts';
 import { badRequest, unprocessable } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { message } from '../schemas.ts';
@@ -98,18 +98,16 @@ export const bulkActionRoutes = (db: Database, log: Logger): Route[] => {
   const read = async (id: string): Promise<z.input<typeof bulkAction>> =>
     toResponse((await db.run((executor) => findBulkAction(executor, id)))!);
   return [
-    route({
+    jsonRoute({
       id: 'startBulkAction',
       role: 'member',
       scope: 'work_items',
-      method: 'POST',
       base: 'app',
-      path,
+      request: `POST ${path}`,
       summary: 'Act on many Work Items',
       description: `Up to ${mostAtOnce} are done before the response; of more, the response is 202 and the rest follows, also if the server is stopped in the meantime. Each Work Item whose status allows it is changed, whatever becomes of the others. A repeated request with the same \`Idempotency-Key\` gets the bulk action as it was when it began.`,
       body: bulkBody,
-      response: bulkAction,
-      mayAccept: true,
+      response: { 200: bulkAction, 202: bulkAction },
       idempotent: true,
       otherStatuses: [412],
       handler: async ({ body, actor, transaction, accepted }) => {
@@ -142,27 +140,25 @@ export const bulkActionRoutes = (db: Database, log: Logger): Route[] => {
         return read(id);
       },
     }),
-    route({
+    jsonRoute({
       id: 'getBulkAction',
       role: 'member',
       scope: 'work_items:read',
-      method: 'GET',
       base: 'app',
-      path: `${path}/{bulk_id}`,
+      request: `GET ${path}/{bulk_id}`,
       summary: 'Get a bulk action',
       description: 'How far it has come. It is kept for a week.',
       find,
-      conditional: true,
+      cache: 'content',
       response: bulkAction,
       handler: async ({ found }) => toResponse(found),
     }),
-    route({
+    jsonRoute({
       id: 'cancelBulkAction',
       role: 'member',
       scope: 'work_items',
-      method: 'POST',
       base: 'app',
-      path: `${path}/{bulk_id}/cancel`,
+      request: `POST ${path}/{bulk_id}/cancel`,
       summary: 'Cancel a bulk action',
       description: 'It stops within a moment. What is done stays.',
       find,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Database, Executor } from '../../database/index.ts';
 import {
+  jsonRoute,
   limit,
   positionCursor,
   queryList,
   type Route,
   readPosition,
-  route,
   sortedPage,
 } from '../../http/index.ts';
 import { unprocessable } from '../../lib/errors.ts';
@@ -25,7 +25,7 @@ import { findWorkItem } from '../store.ts';
 import { listedWorkItem, toListed } from './row-schema.ts';
 import { findQueues, listRows } from './row-store.ts';
 
-const reads = { role: 'member', scope: 'work_items:read', method: 'GET', base: 'app' } as const;
+const reads = { role: 'member', scope: 'work_items:read', base: 'app' } as const;
 
 const mostIds = 200;
 const mostCounted = 10_000;
@@ -93,15 +93,15 @@ const readRows = async (executor: Executor, found: readonly string[]) => {
 
 /** Work Items with the names of what they refer to, and why they wait. */
 export const workItemListRoutes = (db: Database): Route[] => [
-  route({
+  jsonRoute({
     ...reads,
     id: 'searchWorkItems',
-    path: '/work-items',
+    request: 'GET /work-items',
     summary: 'Search Work Items',
     description:
       'Without message, payload and result. The time that it takes does not depend on how many there are.',
     query: listQuery,
-    conditional: true,
+    cache: 'content',
     response: page,
     handler: async ({ query: { sort, next, limit, counts, ...search } }) => {
       const after = readNext(next, sort);
@@ -117,15 +117,15 @@ export const workItemListRoutes = (db: Database): Route[] => [
       });
     },
   }),
-  route({
+  jsonRoute({
     ...reads,
     id: 'countNewerWorkItems',
-    path: '/work-items/newer',
+    request: 'GET /work-items/newer',
     summary: 'Count newer Work Items',
     description: 'How many that match the filters were created after the first one of a list.',
     query: searchQuery.extend({ than: z.string().describe('The id of the newest Work Item that is known.') }),
     otherStatuses: [400],
-    conditional: true,
+    cache: 'content',
     response: z
       .object({
         count: z.int().describe(`At most ${mostNewer}.`),

@@ -6,10 +6,10 @@ import {
   finder,
   id,
   jsonObject,
+  jsonRoute,
   jsonValue,
   pageOf,
   type Route,
-  route,
   sortedPage,
   timestamp,
 } from '../../http/index.ts';
@@ -178,17 +178,16 @@ export const workItemPageRoutes = (
 ): Route[] => {
   const find = finder(db, 'Work Item', 'work_item_id', findWorkItemId);
   return [
-    route({
+    jsonRoute({
       id: 'getWorkItemDetail',
       role: 'member',
       scope: 'work_items:read',
-      method: 'GET',
       base: 'app',
-      path: '/work-items/{work_item_id}',
+      request: 'GET /work-items/{work_item_id}',
       summary: 'Get a Work Item with all that its page shows',
       description: 'With its attempts, conversations, links to traces and the first page of messages.',
       find,
-      conditional: true,
+      cache: 'content',
       response: detail,
       handler: async ({ found }) => {
         const shown = await db.run((executor) => readDetail(executor, traceLinks, found.id));

@@ -110,7 +110,7 @@ const sorted = (rows: Row[], sort: Sort): string[] =>
     .sort((a, b) => {
       const at = a.key.findIndex((value, i) => value !== b.key[i]);
       if (at !== -1) return b.key[at]! - a.key[at]!;
-      // Of the same time the later id comes first, but those that wait are in the order of their ids.
+      // For the same time the later id comes first, but Work Items that wait are in the order of their ids.
       const later = a.id < b.id ? 1 : -1;
       return sort === 'waiting' && a.key[0] === 1 ? -later : later;
     })

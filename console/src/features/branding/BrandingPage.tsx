@@ -29,7 +29,6 @@ import { ColorField } from './ColorField.tsx';
 import { LogoField } from './LogoField.tsx';
 import { type Branding, empty, image, labels, toValues } from './values.ts';
 
-/** Clears everything, after a question. */
 const ClearBranding = ({
   disabledReason,
   onCleared,
@@ -99,7 +98,6 @@ const BrandingForm = ({ branding, got }: { branding: Branding; got: LoadState<Br
   );
 };
 
-/** The name, the logos and the color of the workspace. */
 export const BrandingPage = () => {
   const got = useOperation('getBranding', {});
   return (

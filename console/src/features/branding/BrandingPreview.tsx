@@ -39,7 +39,6 @@ const Sample = ({ values, scheme }: { values: Values; scheme: 'light' | 'dark' }
   );
 };
 
-/** How the branding looks in both schemes, while it is edited. */
 export const BrandingPreview = ({ values }: { values: Values }) => (
   <div className={css.samples}>
     <Sample values={values} scheme="light" />

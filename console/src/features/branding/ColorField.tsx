@@ -3,7 +3,6 @@ import { branding as words } from '../../text/en/branding.ts';
 import { readColor, TextField } from '../../ui/index.ts';
 import css from './Branding.module.css';
 
-/** A color as `#rrggbb`, typed or picked. */
 export const ColorField = (props: FieldProps<string>) => (
   <TextField
     {...props}

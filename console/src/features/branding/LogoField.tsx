@@ -15,7 +15,6 @@ const toDataUrl = (file: File): Promise<string> =>
     reader.readAsDataURL(file);
   });
 
-/** An image, kept as a data URL. */
 export const LogoField = ({
   label,
   hint,
@@ -43,7 +42,7 @@ export const LogoField = ({
         name={name}
         type="file"
         accept="image/png,image/jpeg,image/webp"
-        className={css.file}
+        className="visually-hidden"
         tabIndex={-1}
         aria-invalid={problem ? true : undefined}
         aria-describedby={`${id}-note`}

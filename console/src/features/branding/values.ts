@@ -3,7 +3,7 @@ import { branding as words } from '../../text/en/branding.ts';
 
 export type Branding = BrandingBody;
 
-/** What the form edits. */
+/** Values of the form. */
 export type Values = Pick<
   Branding,
   'workspace_name' | 'primary_color' | 'logo_data_url' | 'logo_dark_data_url'
@@ -16,7 +16,6 @@ export const empty: Values = {
   logo_dark_data_url: '',
 };
 
-/** Returns what the form edits of a branding. */
 export const toValues = ({
   workspace_name,
   primary_color,
@@ -33,7 +32,7 @@ export const toValues = ({
 export const image = (address: string): string =>
   address === '' ? words.noLogo : `${words.hasLogo}, ${address.length}`;
 
-/** What two versions are compared by. */
+/** Labels by which two versions are compared. */
 export const labels = {
   workspace_name: words.name,
   primary_color: words.color,

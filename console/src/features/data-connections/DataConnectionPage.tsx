@@ -9,7 +9,6 @@ import { SettingsTab } from './SettingsTab.tsx';
 import { StateSentence, TestResult } from './sentences.tsx';
 import { TablesTab } from './TablesTab.tsx';
 
-/** The semantic data models that keep a connection from being deleted. */
 const UsedByModels = ({ connectionId }: { connectionId: string }) => {
   const { data: used } = useOperation(
     'listSemanticDataModels',

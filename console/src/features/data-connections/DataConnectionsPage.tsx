@@ -6,8 +6,8 @@ import { dataConnections as words } from '../../text/en/data-connections.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Time } from '../../time/index.ts';
 import { type Column, OutcomeTag, optionsOf, Tag, TwoLines, Words } from '../../ui/index.ts';
+import { placeOf } from './form.ts';
 import { kindOf } from './sentences.tsx';
-import { placeOf } from './values.ts';
 
 const LastTry = ({ status: { state, checked_at, detail } }: Pick<PublicDataConnection, 'status'>) => {
   const at = checked_at && <Time at={checked_at} form="relative" />;
@@ -54,7 +54,6 @@ const columns: readonly Column<PublicDataConnection>[] = [
   },
 ];
 
-/** All databases that semantic data models read, and whether they respond. */
 export const DataConnectionsPage = () => (
   <ListPage
     title={pages.dataConnections}

@@ -1,13 +1,12 @@
-import { usePermission } from '../../api/index.ts';
-import { SubmitForm, useCreateForm, useSettingsTest } from '../../resource/index.ts';
+import { type Body, usePermission } from '../../api/index.ts';
+import { FormFields, SubmitForm, useCreateForm, useSettingsTest } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Button, Page, permissionReason } from '../../ui/index.ts';
-import { ConnectionFields } from './ConnectionFields.tsx';
+import { connectionForm } from './form.ts';
 import { refusedTest, TestResult } from './sentences.tsx';
-import { fieldOf, noValues, toBody, toTestBody } from './values.ts';
 
 /** Connects a database. It can be tested before; it is tested in any case, and not created if that fails. */
 export const NewDataConnectionPage = () => {
@@ -15,14 +14,15 @@ export const NewDataConnectionPage = () => {
   const form = useCreateForm({
     operation: 'createDataConnection',
     params: {},
-    first: noValues,
-    toBody,
-    fieldOf,
+    ...connectionForm.create,
     disabledReason: permissionReason(usePermission('createDataConnection')),
     created: words.created,
     opens: ({ id }) => to('/data-connections/$dataConnectionId', { dataConnectionId: id }),
   });
-  const test = useSettingsTest(form, 'testDataConnectionSettings', toTestBody);
+  const test = useSettingsTest(form, 'testDataConnectionSettings', (values) => {
+    const { engine, configuration } = connectionForm.create.toBody(values);
+    return { engine, configuration } as Body<'testDataConnectionSettings'>;
+  });
   const tried = refusedTest(form.refusal) ?? test.result;
   return (
     <Page
@@ -40,7 +40,7 @@ export const NewDataConnectionPage = () => {
           </Button>
         }
       >
-        <ConnectionFields form={form} stored={{ password: false, client_key: false }} moved={false} />
+        <FormFields of={connectionForm} form={form} />
         {tried && <TestResult engine={form.values.engine} result={tried} />}
       </SubmitForm>
     </Page>

@@ -1,12 +1,10 @@
 import { useEditForm } from '../../api/index.ts';
 import type { PublicDataConnection } from '../../api/types.gen.ts';
-import { EditForm } from '../../resource/index.ts';
-import { common } from '../../text/en/common.ts';
+import { EditForm, FormFields } from '../../resource/index.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
 import { notify, Section } from '../../ui/index.ts';
-import { ConnectionFields } from './ConnectionFields.tsx';
+import { connectionForm } from './form.ts';
 import { refusedTest, TestResult } from './sentences.tsx';
-import { fieldOf, isMoved, secrets, toChanges, toValues } from './values.ts';
 
 /** Changes a data connection. Secrets that are not replaced stay; another configuration is tested before it is saved. */
 export const SettingsTab = ({
@@ -23,28 +21,26 @@ export const SettingsTab = ({
     change: 'updateDataConnection',
     params: { data_connection_id: connection.id },
     loaded: { body: connection, etag },
-    toValues,
-    secrets,
-    fieldOf,
-    toBody: toChanges,
+    ...connectionForm.edit,
     disabledReason,
   });
   const { form, before } = edit;
-  const { password, client_key } = before();
   const tried = refusedTest(form.refusal);
+  // The stored password would go to another place, or over another way, than the one it was given for.
+  const { configuration = {} } = connectionForm.edit.toBody(form.values, before());
+  const moved = Object.keys(configuration).some((name) => !['database', 'password', 'path'].includes(name));
   return (
     <Section label={words.tabs.settings}>
-      <EditForm
-        edit={edit}
-        labels={{ ...words, name: common.name }}
-        texts={{ tls: (mode) => words.tlsModes[mode] }}
-        onSaved={() => notify(words.saved)}
-      >
-        <ConnectionFields
+      <EditForm edit={edit} {...connectionForm.compare} onSaved={() => notify(words.saved)}>
+        <FormFields
+          of={connectionForm}
           form={form}
-          fixed
-          stored={{ password: password === null, client_key: client_key === null }}
-          moved={isMoved(form.values, before())}
+          exists
+          more={
+            moved && before().password === null
+              ? { password: { value: form.values.password ?? '', hint: words.passwordAgain, required: true } }
+              : {}
+          }
         />
         {tried && <TestResult engine={connection.engine} result={tried} />}
       </EditForm>

@@ -79,7 +79,6 @@ const columnsOf = (table: DataConnectionTable): Column<TableColumn>[] => [
   },
 ];
 
-/** The first rows of a table. */
 const Preview = ({ connectionId, table }: { connectionId: string; table: DataConnectionTable }) => {
   const refused = permissionReason(usePermission('previewDataConnectionTable'));
   const { schema, name } = table;
@@ -119,7 +118,6 @@ const Preview = ({ connectionId, table }: { connectionId: string; table: DataCon
   );
 };
 
-/** One table of a connection: its columns and keys, and its first rows. */
 export const TableView = ({
   connectionId,
   schema,

@@ -123,7 +123,6 @@ const TableList = ({ connectionId }: { connectionId: string }) => {
   );
 };
 
-/** The tables of a connection, or the one that is open. */
 export const TablesTab = ({ connectionId }: { connectionId: string }) => {
   const { table, of } = useUrlState<ReturnType<typeof dataConnectionSearch>>().search;
   return table !== undefined && of !== undefined ? (

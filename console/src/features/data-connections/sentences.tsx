@@ -4,14 +4,14 @@ import type { DataConnectionTestResult, PublicDataConnection } from '../../api/t
 import { dataConnections as words } from '../../text/en/data-connections.ts';
 import { Time } from '../../time/index.ts';
 import { Emphasis, Muted, type Outcome, TestSteps, Words } from '../../ui/index.ts';
-import { type Engine, placeOf } from './values.ts';
+import { type Engine, placeOf } from './form.ts';
 
 export const kindOf = { ok: 'on-time', unreachable: 'missing', unverified: 'due' } as const satisfies Record<
   PublicDataConnection['status']['state'],
   Outcome
 >;
 
-/** Where the data are and what came of the last attempt to read them, as sentences. */
+/** Place of the data and outcome of the last attempt to read them. */
 export const StateSentence = ({ connection }: { connection: PublicDataConnection }): ReactNode => {
   const { state, checked_at, detail } = connection.status;
   return (
@@ -31,13 +31,12 @@ export const StateSentence = ({ connection }: { connection: PublicDataConnection
 
 type Tried = Pick<DataConnectionTestResult, 'ok' | 'steps'> & Partial<DataConnectionTestResult>;
 
-/** The steps of a save that was refused because the database cannot be read. */
 export const refusedTest = (refusal: ApiProblem | null): Tried | undefined => {
   const steps = refusal?.fields?.steps;
   return Array.isArray(steps) ? { ok: false, steps } : undefined;
 };
 
-/** What each step of a test found, and what is not good although the test passed. */
+/** Steps of a test, and the warnings of one that passed. */
 export const TestResult = ({ engine, result }: { engine: Engine; result: Tried }) => {
   const { server, warnings, latency_ms } = result;
   return (

@@ -1,14 +1,14 @@
 import { useState } from 'react';
 import { useEditForm, useOperation, usePermission } from '../../api/index.ts';
 import type { DocumentIntelligence } from '../../api/types.gen.ts';
-import { DeleteDialog, EditForm, useSettingsTest } from '../../resource/index.ts';
+import { areStored } from '../../resource/fields.tsx';
+import { DeleteDialog, EditForm, FormFields, useSettingsTest } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { documentIntelligence as words } from '../../text/en/document-intelligence.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Time } from '../../time/index.ts';
 import { Button, Loaded, notify, Page, Problem, permissionReason, TestSteps, Words } from '../../ui/index.ts';
-import { ReaderFields } from './ReaderFields.tsx';
-import { fieldOf, isMoved, secrets, toBody, toValues } from './values.ts';
+import { isMoved, readerForm } from './form.tsx';
 
 const Settings = ({ configuration, etag }: { configuration: DocumentIntelligence; etag: string | null }) => {
   const mayTest = permissionReason(usePermission('testDocumentIntelligence'));
@@ -17,24 +17,19 @@ const Settings = ({ configuration, etag }: { configuration: DocumentIntelligence
     change: 'putDocumentIntelligence',
     params: {},
     loaded: { body: configuration, etag },
-    toValues,
-    secrets,
-    fieldOf,
-    toBody,
+    ...readerForm.edit,
     disabledReason: permissionReason(usePermission('putDocumentIntelligence')),
   });
   const { form, saved } = edit;
-  const test = useSettingsTest(form, 'testDocumentIntelligence', toBody);
-  const moved = isMoved(form.values, toValues(saved));
-  const has = {
-    api_key: saved.settings.api_key_set === true,
-    headers: saved.settings.header_names ?? [],
-  };
+  const { values } = form;
+  const test = useSettingsTest(form, 'testDocumentIntelligence', (now) => readerForm.edit.toBody(now, now));
+  const stored = readerForm.edit.toValues(saved);
+  const moved = isMoved(values, stored);
+  const again = moved && values.provider === saved.provider;
   return (
     <EditForm
       edit={edit}
-      labels={words}
-      texts={{ provider: (name) => words.providers[name], ocr: (ocr) => words.ocrs[ocr] }}
+      {...readerForm.compare}
       onSaved={() => notify(words.saved)}
       kind="primary"
       actions={
@@ -43,10 +38,17 @@ const Settings = ({ configuration, etag }: { configuration: DocumentIntelligence
         </Button>
       }
     >
-      <ReaderFields
+      <FormFields
+        of={readerForm}
         form={form}
-        stored={moved ? { api_key: false, headers: [] } : has}
-        moved={moved && (has.api_key || has.headers.length > 0) && form.values.provider === saved.provider}
+        more={
+          again && (stored.api_key === null || stored.headers.length > 0)
+            ? {
+                api_key: { value: values.api_key ?? '', hint: words.keyAgain },
+                headers: { value: areStored(values.headers) ? [] : values.headers, hint: words.headersAgain },
+              }
+            : {}
+        }
       />
       {test.error && <Problem error={test.error} />}
       {test.result && <TestSteps words={words} result={test.result} />}
@@ -54,7 +56,7 @@ const Settings = ({ configuration, etag }: { configuration: DocumentIntelligence
   );
 };
 
-/** Who reads documents, and with which model their data are found. */
+/** Reader of documents, and the model that finds their data. */
 export const DocumentIntelligencePage = () => {
   const got = useOperation('getDocumentIntelligence', {});
   const mayDelete = permissionReason(usePermission('deleteDocumentIntelligence'));

@@ -36,7 +36,6 @@ const PlaceLink = ({ picked }: { picked: Picked }) => {
   );
 };
 
-/** The file that was picked, with the way to upload another one instead. */
 export const PickedDocument = ({ picked }: { picked: Picked }) => {
   const ofWorkItem = useOperation('getWorkItemFile', 'work_item_id' in picked ? picked : null);
   const ofConversation = useOperation('getConversationFile', 'agent_id' in picked ? picked : null);
@@ -68,7 +67,6 @@ export const PickedDocument = ({ picked }: { picked: Picked }) => {
   );
 };
 
-/** A document of this machine: chosen or dropped. */
 export const DocumentField = ({
   value: file,
   onChange,

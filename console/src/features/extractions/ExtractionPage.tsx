@@ -22,7 +22,6 @@ import { Result } from './Result.tsx';
 import { StateTag } from './StateTag.tsx';
 import { isFound, leavesOf, treeOf } from './values.ts';
 
-/** What was found, what was not, and how long the result is kept. */
 const Lead = ({ extraction }: { extraction: Extraction }) => {
   const { status, file, provider, expires_at, valid } = extraction;
   const leaves = leavesOf(treeOf(extraction));
@@ -48,7 +47,6 @@ const Lead = ({ extraction }: { extraction: Extraction }) => {
   );
 };
 
-/** What can be done about a failure. */
 const adviceOf = (code: string): string =>
   words.advice[code as keyof typeof words.advice] ?? words.advice.other;
 
@@ -74,7 +72,6 @@ const Content = ({ extraction }: { extraction: Extraction }) => {
   return <Result extraction={extraction} />;
 };
 
-/** One extraction: its progress, then each value with its place in the document. */
 export const ExtractionPage = () => {
   const { extractionId } = useParams({ from: '/shell/extractions/$extractionId' });
   const params = { extraction_id: extractionId };

@@ -61,7 +61,6 @@ const command = (baseUrl: string): string =>
     `-F 'file=Total: 12.50;filename=invoice.txt'`,
   ].join(' \\\n  ');
 
-/** The extractions that the person made and that are still kept. */
 export const ExtractionsPage = () => {
   const { extraction_retention_hours } = useMe().limits;
   const { allowed: mayConfigure } = usePermission('getDocumentIntelligence');

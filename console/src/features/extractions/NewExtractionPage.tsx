@@ -34,7 +34,7 @@ const first = {
   pages: '',
   grounded: false,
 };
-/** What was asked last, until the window is closed: often the next document has the same fields. */
+/** Values of the last request, until the window is closed: often the next document has the same fields. */
 let lastValues = first;
 
 const kinds = optionsOf(words.schemaKinds);

@@ -48,7 +48,6 @@ const BoxText = ({ text, bbox, height }: { text: string; bbox: Box; height: numb
   );
 };
 
-/** A box with a little room around it. */
 const Frame = ({
   bbox,
   height,

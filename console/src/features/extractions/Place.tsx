@@ -52,7 +52,7 @@ const Quote = ({ leaf, at, onPlace }: { leaf: Leaf; at: number; onPlace: (at: nu
   );
 };
 
-/** Where a value stands: the quote, and the page with the box drawn. */
+/** Place of a value: the quote, and the page with the box drawn. */
 export const Place = ({
   extraction,
   leaf,

@@ -13,7 +13,6 @@ const FieldRow = ({
   onRemove,
 }: {
   field: Field;
-  /** From 1. */
   place: number;
   onChange: (patch: Partial<Field>) => void;
   onRemove: () => void;

@@ -4,7 +4,7 @@ import { OutcomeTag } from '../../ui/index.ts';
 
 const kinds = { PENDING: 'due', RUNNING: 'due', COMPLETED: 'on-time', ERROR: 'missing' } as const;
 
-/** How an extraction is. One whose data are not as the schema asks is something to look at. */
+/** State of an extraction. Data that are not as the schema asks are something to look at. */
 export const StateTag = ({ extraction }: { extraction: Pick<ExtractionSummary, 'status' | 'valid'> }) => {
   const { status, valid } = extraction;
   if (status === 'COMPLETED' && valid === false)

@@ -1,8 +1,7 @@
 import type { Extraction } from '../../api/types.gen.ts';
 
-/** What was found of one scalar value. */
+/** Finding for one scalar value. */
 export interface Leaf {
-  /** Its JSON Pointer. */
   pointer: string;
   /** Its key, without those of the objects around it. */
   name: string;
@@ -13,7 +12,7 @@ export interface Leaf {
   issues: string[];
 }
 
-/** A value, or an object or a list with what is in it. */
+/** Value, or an object or a list with its parts. */
 export type Node = { name: string; pointer: string } & ({ leaf: Leaf } | { nodes: Node[]; isList: boolean });
 
 const part = (key: string | number): string => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
@@ -45,6 +44,6 @@ export const treeOf = ({ data, fields, warnings }: Extraction): Node[] => {
 export const leavesOf = (nodes: readonly Node[]): Leaf[] =>
   nodes.flatMap((node) => ('leaf' in node ? [node.leaf] : leavesOf(node.nodes)));
 
-/** Whether it stands in the document. */
+/** Says that the value stands in the document. */
 export const isFound = ({ state }: Leaf): boolean =>
   state === 'high' || state === 'medium' || state === 'low';

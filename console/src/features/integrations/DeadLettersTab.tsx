@@ -33,7 +33,6 @@ const columns: readonly Column<DeadLetter>[] = [
   { key: 'size', title: words.size, numeric: true, width: '100px', cell: (letter) => bytes(letter.bytes) },
 ];
 
-/** The spans that the backend refused one by one. */
 export const DeadLettersTab = ({ integration }: { integration: ShownIntegration }) => {
   const { search } = useUrlState<{ next?: string }>();
   const params = { integration_id: integration.id };

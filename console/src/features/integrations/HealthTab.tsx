@@ -17,7 +17,7 @@ const kinds = {
 } as const satisfies Record<keyof typeof words.parts, Outcome>;
 const names = Object.keys(kinds) as (keyof typeof kinds)[];
 
-/** Where every accepted span is: the parts add up to what was accepted. */
+/** Place of every accepted span: the parts add up to what was accepted. */
 const Sum = ({ integration: { health } }: { integration: ShownIntegration }) => {
   const accepted = names.reduce((sum, name) => sum + health[name], 0);
   const parts = names.map((name) => ({ label: words.parts[name], value: health[name], kind: kinds[name] }));
@@ -102,7 +102,6 @@ const History = ({ id }: { id: string }) => {
   );
 };
 
-/** The identity of counts, the last day, and where it sends. */
 export const HealthTab = ({ integration }: { integration: ShownIntegration }) => {
   const { settings, resolved_url, debug, health, is_system } = integration;
   return (

@@ -11,7 +11,6 @@ import { ScopesTab } from './ScopesTab.tsx';
 import { SettingsTab } from './SettingsTab.tsx';
 import { StateSentence, titleOf } from './sentences.tsx';
 
-/** One tracing backend: how it is, its settings, for whom, and what it refused. */
 export const IntegrationPage = () => {
   const { integrationId } = useParams({ from: '/shell/integrations/$integrationId' });
   const params = { integration_id: integrationId };

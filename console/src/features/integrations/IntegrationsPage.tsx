@@ -7,8 +7,7 @@ import { pages } from '../../text/en/pages.ts';
 import { number } from '../../text/index.ts';
 import { Time } from '../../time/index.ts';
 import { type Column, Muted, OutcomeTag, optionsOf, TwoLines } from '../../ui/index.ts';
-import { kindOf, stateOf, titleOf } from './sentences.tsx';
-import { hostOf } from './values.ts';
+import { hostOf, kindOf, stateOf, titleOf } from './sentences.tsx';
 
 const scopeOf = ({ scopes }: ShownIntegration): string => {
   if (scopes.some(({ scope }) => scope === 'global')) return words.allAgents;

@@ -1,11 +1,10 @@
 import { usePermission } from '../../api/index.ts';
-import { SubmitForm, useCreateForm, useSettingsTest } from '../../resource/index.ts';
+import { FormFields, SubmitForm, useCreateForm, useSettingsTest } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { integrations as words } from '../../text/en/integrations.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Button, Page, permissionReason, TestSteps } from '../../ui/index.ts';
-import { IntegrationFields } from './IntegrationFields.tsx';
-import { fieldOf, noValues, toSettings } from './values.ts';
+import { integrationForm } from './form.ts';
 
 /** Connects a tracing backend. Its settings can be tested before they are saved. */
 export const NewIntegrationPage = () => {
@@ -13,19 +12,14 @@ export const NewIntegrationPage = () => {
   const form = useCreateForm({
     operation: 'createIntegration',
     params: {},
-    first: noValues,
-    toBody: (values) => {
-      const { description, version, debug } = values;
-      const more = description === '' ? {} : { description };
-      return { settings: toSettings(values), version, debug, ...more };
-    },
-    fieldOf,
+    ...integrationForm.create,
+    toBody: (values) => ({ ...integrationForm.create.toBody(values), version: '1' }),
     disabledReason: permissionReason(usePermission('createIntegration')),
     created: words.created,
     opens: ({ id }) => to('/integrations/$integrationId', { integrationId: id }),
   });
   const test = useSettingsTest(form, 'testObservabilitySettings', (values) => ({
-    settings: toSettings(values),
+    settings: integrationForm.create.toBody(values).settings,
   }));
   return (
     <Page title={pages.newIntegration} crumbs={[{ label: pages.integrations, href: to('/integrations') }]}>
@@ -40,7 +34,7 @@ export const NewIntegrationPage = () => {
           </Button>
         }
       >
-        <IntegrationFields form={form} stored={false} />
+        <FormFields of={integrationForm} form={form} />
         {test.result && <TestSteps words={words} result={test.result} />}
       </SubmitForm>
     </Page>

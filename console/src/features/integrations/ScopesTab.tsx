@@ -21,7 +21,6 @@ import {
 const nameOf = ({ agent }: ShownScope): string => agent?.name ?? words.global;
 const columns: readonly Column<ShownScope>[] = [{ key: 'agent', title: words.agent, cell: nameOf }];
 
-/** Which agents' traces it receives. */
 export const ScopesTab = ({ integration: { id, scopes } }: { integration: ShownIntegration }) => {
   const params = { integration_id: id };
   const mayAdd = permissionReason(usePermission('createObservabilityScope'));

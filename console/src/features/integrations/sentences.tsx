@@ -3,7 +3,6 @@ import type { ShownIntegration } from '../../api/types.gen.ts';
 import { integrations as words } from '../../text/en/integrations.ts';
 import { Time } from '../../time/index.ts';
 import { Emphasis, type Outcome, Words } from '../../ui/index.ts';
-import { hostOf } from './values.ts';
 
 /** From this lag in seconds an integration that delivers is behind. */
 const behindFrom = 60;
@@ -22,11 +21,14 @@ export const kindOf: Record<ShownState, Outcome> = {
   disabled: 'skipped',
 };
 
-/** Its description, or the provider and the host. */
+/** The host of an address, or all of it if it has none: a placeholder may stand for it. */
+export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);
+
+/** Description, or the provider and the host. */
 export const titleOf = ({ description, settings, resolved_url }: ShownIntegration): string =>
   description || words.titleOf(words.providers[settings.provider], hostOf(resolved_url ?? settings.url));
 
-/** How it is, what waits and what happens next, as sentences. */
+/** State, backlog and next attempt, as sentences. */
 export const StateSentence = ({ integration }: { integration: ShownIntegration }): ReactNode => {
   const { queued, backlog_age_seconds, last_error, next_attempt_at, last_success_at } = integration.health;
   const state = stateOf(integration);

@@ -8,7 +8,6 @@ import { pages } from '../../text/en/pages.ts';
 import { Button, Columns, Muted, notify, permissionReason, Section, TestSteps } from '../../ui/index.ts';
 import { SettingsForm } from './SettingsForm.tsx';
 
-/** How many agents use it, and whether it is the default, as sentences. */
 const usesOf = ({ is_default, used_by }: UsedLlmConfiguration): string => {
   const using = used_by.total + used_by.by_default;
   return [is_default && words.isDefault, using === 0 ? words.unused : words.uses(using)]
@@ -16,7 +15,6 @@ const usesOf = ({ is_default, used_by }: UsedLlmConfiguration): string => {
     .join(' ');
 };
 
-/** The settings for those who may read them, and the agents that name the configuration. */
 const Content = ({ llm, etag }: { llm: UsedLlmConfiguration; etag: string | null }) => {
   const { used_by, is_default } = llm;
   const byDefault = is_default && used_by.by_default > 0 ? words.byDefault(used_by.by_default) : null;
@@ -39,7 +37,6 @@ const Content = ({ llm, etag }: { llm: UsedLlmConfiguration; etag: string | null
   );
 };
 
-/** One language model: its settings, what a test finds, and the agents that use it. */
 export const LlmConfigurationPage = () => {
   const { llmId } = useParams({ from: '/shell/llm-configurations/$llmId' });
   const params = { llm_id: llmId };

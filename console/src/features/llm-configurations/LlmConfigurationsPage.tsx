@@ -6,7 +6,7 @@ import { llmConfigurations as words } from '../../text/en/llm-configurations.ts'
 import { pages } from '../../text/en/pages.ts';
 import { type Column, Muted, Tag, TwoLines } from '../../ui/index.ts';
 
-/** Whether there are credentials; only administrators see it. */
+/** Says if there are credentials; only administrators see it. */
 const secretOf = ({ kind, api_key_set, secret_access_key_set }: UsedLlmConfiguration): string => {
   if (api_key_set === undefined) return words.hidden;
   if (kind === 'mock') return words.secretNone;
@@ -43,7 +43,6 @@ const columns: readonly Column<UsedLlmConfiguration>[] = [
   { key: 'secret', title: words.secret, phone: 'hide', cell: secretOf },
 ];
 
-/** All language models that agents can use. */
 export const LlmConfigurationsPage = () => (
   <ListPage
     title={pages.llmConfigurations}

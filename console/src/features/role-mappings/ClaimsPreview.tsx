@@ -19,7 +19,6 @@ const parse = (text: string): Record<string, unknown> | null => {
   }
 };
 
-/** Which mappings match, which not, and why. */
 const Result = ({ preview: { role, matched, ignored } }: { preview: RoleMappingPreview }) => (
   <Callout
     tone={role === null ? 'look' : 'good'}

@@ -5,7 +5,6 @@ import { common } from '../../text/en/common.ts';
 import { people as words } from '../../text/en/people.ts';
 import { Callout } from '../../ui/index.ts';
 
-/** A mapping as it would be. */
 export type Proposed = Pick<RoleMapping, 'claim' | 'value' | 'role' | 'priority'> & { id: string | null };
 
 const shown = 5;

@@ -24,7 +24,6 @@ export const MappingDialog = ({
   all,
   onClose,
 }: {
-  /** Null: a new one. */
   mapping: RoleMapping | null;
   all: readonly RoleMapping[];
   onClose: () => void;

@@ -39,7 +39,7 @@ const columns: readonly Column<RoleMapping>[] = [
   { key: 'priority', title: words.priority, numeric: true, phone: 'hide', cell: ({ priority }) => priority },
 ];
 
-/** What the API has at most. */
+/** Limit of the API. */
 const most = 500;
 
 /** The mappings from claims to roles, and what they would give. */

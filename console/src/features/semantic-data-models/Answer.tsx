@@ -3,7 +3,6 @@ import type { SemanticDataModelAnswer } from '../../api/types.gen.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import { Box, Callout, CodeBlock, EmptyState, RowsTable, Section } from '../../ui/index.ts';
 
-/** Rows, where they come from, and the SQL that ran, to the letter. */
 export const Answer = ({ answer, actions }: { answer: SemanticDataModelAnswer; actions?: ReactNode }) => {
   const { source, verified_query, explanation, warnings, columns, rows, truncated, sql, query } = answer;
   const note = [

@@ -31,7 +31,6 @@ type Asked = { question: string } | { sql: string } | { verified_query: string }
 
 const kinds = optionsOf(words.askKinds);
 
-/** Why a question was refused, with the questions that can be asked instead. */
 const Refusal = ({ error }: { error: ApiProblem }) => {
   const { explanation, suggestions } = error.fields;
   const names = Array.isArray(suggestions) ? suggestions.filter((one) => typeof one === 'string') : [];

@@ -6,7 +6,6 @@ import { semanticDataModels as words } from '../../text/en/semantic-data-models.
 import { Muted, Textarea, TextField } from '../../ui/index.ts';
 import { useModelForm } from './create.ts';
 
-/** Creates a model of a document that was pasted or read from a file. */
 export const ImportForm = ({
   connection,
   disabledReason,

@@ -14,7 +14,7 @@ import {
 const nameOf = (one: Field | Metric) =>
   'label' in one && one.label ? `${one.label} (${one.name})` : one.name;
 
-/** What is said of a field or metric below its name. */
+/** Text below the name of a field or metric. */
 const noteOf = (one: Field | Metric): string =>
   [one.description, synonymsOf(one).length > 0 && words.synonyms(synonymsOf(one).join(', '))]
     .filter(Boolean)

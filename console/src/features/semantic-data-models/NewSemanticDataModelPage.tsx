@@ -21,7 +21,6 @@ import type { newSemanticDataModelSearch } from './search.ts';
 type From = keyof typeof words.froms;
 const froms = optionsOf(words.froms);
 
-/** Makes a model of the tables of a database, or of a document. */
 export const NewSemanticDataModelPage = () => {
   const { search, replace } = useUrlState<ReturnType<typeof newSemanticDataModelSearch>>();
   const reason = permissionReason(usePermission('createSemanticDataModel'));

@@ -8,7 +8,7 @@ import css from './ModelView.module.css';
 /** More of them make the page slow, and people fix the first ones before they read on. */
 const most = 100;
 
-/** What a validation found, errors first. `placeOf` makes the link to the place in the text. */
+/** Findings of a validation, errors first. `placeOf` makes the link to the place in the text. */
 export const Problems = ({
   issues,
   placeOf,

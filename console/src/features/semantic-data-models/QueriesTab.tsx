@@ -5,11 +5,10 @@ import { Time } from '../../time/index.ts';
 import { Box, ButtonLink, CodeBlock, EmptyState, Muted, Section, Tag, Words } from '../../ui/index.ts';
 import css from './ModelView.module.css';
 
-/** What runs: SQL as it is, or the structured query as JSON. */
+/** SQL as it is, or the structured query as JSON. */
 export const codeOf = ({ sql, query }: Pick<VerifiedQuery, 'sql' | 'query'>): string =>
   sql ?? JSON.stringify(query, null, 2);
 
-/** Questions whose answer someone has checked, each with what it runs. */
 export const QueriesTab = ({ model }: { model: PublicSemanticDataModel }) => (
   <Section label={words.tabs.queries}>
     {model.verified_queries.length === 0 ? (

@@ -45,7 +45,6 @@ const AgentLink = ({ id }: { id: string }) => {
   return <Link href={to('/agents/$agentId', { agentId: id }, { tab: 'tools' })}>{data?.name ?? id}</Link>;
 };
 
-/** The agents that a refusal to delete a model names. */
 const Users = ({ agentIds }: { agentIds: unknown }) => {
   if (!Array.isArray(agentIds) || agentIds.length === 0) return null;
   return (
@@ -62,7 +61,6 @@ const Users = ({ agentIds }: { agentIds: unknown }) => {
   );
 };
 
-/** One semantic data model: to read, as YAML, its verified queries, and to ask. */
 export const SemanticDataModelPage = () => {
   const { semanticDataModelId } = useParams({ from: '/shell/semantic-data-models/$semanticDataModelId' });
   const params = { semantic_data_model_id: semanticDataModelId };

@@ -49,7 +49,6 @@ const columnsWith = (connections: ReadonlyMap<string, string>): Column<PublicSem
   },
 ];
 
-/** All semantic data models, what they read, and whether they fit their databases. */
 export const SemanticDataModelsPage = () => {
   const found = useOperation(
     'listDataConnections',

@@ -31,7 +31,6 @@ const columns: readonly Column<DataConnectionTable>[] = [
 const keyOf = ({ schema, name }: Pick<DataConnectionTable, 'schema' | 'name'>): string =>
   JSON.stringify([schema, name]);
 
-/** The chosen tables as the API takes them. */
 export const tablesOf = ({ keys }: Selection): { schema: string; table: string }[] =>
   keys.map((key) => {
     const [schema, table] = JSON.parse(key) as [string, string];

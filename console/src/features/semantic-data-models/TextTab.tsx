@@ -29,7 +29,7 @@ import { readYaml, toYaml } from './yaml.ts';
 
 const toValues = (model: PublicSemanticDataModel) => ({ text: toYaml(bodyOf(model)) });
 
-/** What a refused save found, at its places. */
+/** Issues of a refused save, at their places. */
 const issuesOf = (error: unknown): SemanticDataModelIssue[] | null =>
   error instanceof ApiProblem && error.details.length > 0
     ? error.details.map(({ path, message }) => ({

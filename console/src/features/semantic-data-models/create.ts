@@ -3,7 +3,6 @@ import { useCreateForm } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 
-/** A form that creates a model, and leads to its page. */
 export const useModelForm = <
   O extends 'createSemanticDataModel' | 'importSemanticDataModel',
   V extends object,

@@ -47,7 +47,7 @@ export const expressionOf = ({ expression }: Described): string =>
 export const synonymsOf = ({ ai_context }: Described): string[] =>
   typeof ai_context === 'object' ? (ai_context.synonyms ?? []) : [];
 
-/** What is sent of a verified query: who verified it, and when, is decided by the platform. */
+/** Body of a verified query: the platform decides who verified it, and when. */
 const sentQuery = ({ verified_by: _by, verified_at: _at, ...query }: VerifiedQuery) => query;
 
 /** The body of a PUT that changes nothing. */

@@ -17,7 +17,6 @@ export const stateKinds = { valid: 'on-time', faulty: 'missing', unchecked: 'due
 export const stateOf = ({ valid, checked_at }: Validation): State =>
   !valid ? 'faulty' : checked_at === null ? 'unchecked' : 'valid';
 
-/** What the model reads and whether it fits, as sentences. */
 export const StateSentence = ({ model }: { model: PublicSemanticDataModel }): ReactNode => {
   const { data_connection_id: id, validation } = model;
   const { data } = useOperation(

@@ -1,12 +1,12 @@
 import { isNode, LineCounter, parseDocument, stringify } from 'yaml';
 import type { SemanticDataModelIssue } from '../../api/types.gen.ts';
 
-/** A text in YAML, read: its value, what is wrong with it, and where its parts are. */
+/** Value of a text in YAML, its errors, and the places of its parts. */
 export interface ReadText {
   /** Undefined if there are errors. */
   value: unknown;
   errors: SemanticDataModelIssue[];
-  /** Where the part at a path (`semantic_model.datasets[0].source`) begins: its offset, and its line from 1. */
+  /** Begin of the part at a path (`semantic_model.datasets[0].source`): its offset, and its line from 1. */
   placeOf: (path: string) => { offset: number; line: number } | null;
 }
 

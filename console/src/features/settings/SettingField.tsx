@@ -8,7 +8,6 @@ import css from './SettingField.module.css';
 export type Definition = AdvancedSettingsSchema[number];
 export type Value = boolean | number | string | null;
 
-/** A value in words. */
 export const shown = (value: Value | undefined): string =>
   typeof value === 'boolean'
     ? value
@@ -58,7 +57,6 @@ const Input = ({
   );
 };
 
-/** One setting: its name, what it does, its bounds and default, and its value. */
 export const SettingField = (props: {
   definition: Definition;
   value: Value;

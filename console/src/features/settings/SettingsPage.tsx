@@ -115,7 +115,6 @@ const SettingsForm = ({ schema, current }: { schema: AdvancedSettingsSchema; cur
   );
 };
 
-/** What holds for the whole platform: each setting with its bounds, its default, and what saving would change. */
 export const SettingsPage = () => {
   const schema = useOperation('getAdvancedSettingsSchema', {}, { staleTime: 60_000 });
   const current = useOperation('getAdvancedSettings', {});

@@ -22,6 +22,5 @@ const patterns: readonly (readonly [RegExp, Group])[] = [
   [/SESSION|KEY|ROLE/, 'people'],
 ];
 
-/** The group of a setting, from its name. */
 export const groupOf = (name: string): Group =>
   patterns.find(([pattern]) => pattern.test(name))?.[1] ?? 'other';

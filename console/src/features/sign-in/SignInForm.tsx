@@ -19,7 +19,6 @@ export const SignInForm = ({
   returnTo: string;
   /** The identity provider opens in another tab, so that this page stays. */
   inNewTab?: boolean;
-  /** A key was good. */
   onSignedIn: (reply: Reply<Me>) => void | Promise<void>;
 }) => {
   const options = useOperation('getSignInOptions', {});

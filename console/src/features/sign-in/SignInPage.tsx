@@ -8,7 +8,6 @@ import { SignInForm } from './SignInForm.tsx';
 import css from './SignInPage.module.css';
 import { returnAddress } from './session.ts';
 
-/** The way in. It returns to the address that was asked for. */
 export const SignInPage = () => {
   const { return_to } = useSearch({ from: '/sign-in' });
   const navigate = useNavigate();

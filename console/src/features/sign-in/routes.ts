@@ -2,7 +2,6 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { root } from '../../routing/page.ts';
 import { searchSchema, text } from '../../routing/search.ts';
 
-/** Sign-in, outside the frame. */
 export const signInPage = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',

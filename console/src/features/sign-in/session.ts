@@ -10,10 +10,9 @@ import { to } from '../../routing/to.ts';
 import { shell } from '../../text/en/shell.ts';
 import { notify } from '../../ui/notices.ts';
 
-/** Whether `address` leads to a page of this application: `return_to` comes from an address that anyone can write. */
+/** Accepts only pages of this application: `return_to` comes from an address that anyone can write. */
 const isInside = (address: string): boolean => /^\/(?![/\\])/.test(address);
 
-/** Where to go after sign-in. */
 export const returnAddress = (asked: string | undefined): string =>
   asked !== undefined && isInside(asked) && !asked.startsWith('/sign-in') ? asked : to('/');
 
@@ -37,13 +36,12 @@ const toSignIn = (): void => {
 let asksHere = false;
 const listeners = new Set<() => void>();
 
-/** Shows, or ends, the sign-in over the page. */
 export const signInHere = (shown: boolean): void => {
   asksHere = shown;
   for (const listener of listeners) listener();
 };
 
-/** Whether the session has ended while something was typed on the page that is not saved. */
+/** Says that the session has ended while something on the page is not saved. */
 export const useSignInHere = (): boolean =>
   useSyncExternalStore(
     (listener) => {
@@ -53,7 +51,7 @@ export const useSignInHere = (): boolean =>
     () => asksHere,
   );
 
-/** At most so often a refusal leads to the question what the role may do now. */
+/** Shortest time between two questions for the role, after refusals. */
 const roleEveryMs = 5_000;
 let roleAskedAt = 0;
 

@@ -93,7 +93,6 @@ const Content = ({ status }: { status: Status }) => {
   );
 };
 
-/** Who runs, and what is kept. */
 export const StatusPage = () => {
   const got = useOperation('getStatus', {}, { every: polling.overview });
   return (

@@ -6,12 +6,12 @@ import { toolServers as words } from '../../text/en/tool-servers.ts';
 import { Dialog, JsonView, notify, optionsOf, Select } from '../../ui/index.ts';
 import { ModelWarnings } from './ModelWarnings.tsx';
 
-/** The choice that is null for the API. */
+/** Choice that is null for the API. */
 const byDefault = 'default';
 
 const choices = words.idempotentChoices;
 
-/** What agents may do with a tool, next to what it tells the model. */
+/** Policies of a tool, next to what it tells the model. */
 export const EditToolDialog = ({
   server,
   tool,

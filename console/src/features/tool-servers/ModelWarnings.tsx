@@ -3,7 +3,6 @@ import { llmConfigurations as words } from '../../text/en/llm-configurations.ts'
 
 const kinds: Readonly<Record<string, string>> = words.kinds;
 
-/** Which models do not get the tool, and why. */
 export const ModelWarnings = ({ tool }: { tool: Tool }) =>
   tool.model_warnings.map(({ kind, message }) => (
     <p key={kind}>

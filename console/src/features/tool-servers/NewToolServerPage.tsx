@@ -1,20 +1,17 @@
 import { usePermission } from '../../api/index.ts';
-import { SubmitForm, useCreateForm } from '../../resource/index.ts';
+import { FormFields, SubmitForm, useCreateForm } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { pages } from '../../text/en/pages.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
 import { Page, permissionReason } from '../../ui/index.ts';
-import { nothingStored, ToolServerFields } from './ToolServerFields.tsx';
-import { fieldOf, noValues, toBody } from './values.ts';
+import { toolServerForm } from './form.ts';
 
 /** Connects a tool server. One that does not respond is created too, and its page says why. */
 export const NewToolServerPage = () => {
   const form = useCreateForm({
     operation: 'createToolServer',
     params: {},
-    first: noValues,
-    toBody,
-    fieldOf,
+    ...toolServerForm.create,
     disabledReason: permissionReason(usePermission('createToolServer')),
     created: words.created,
     opens: ({ id }) => to('/tool-servers/$toolServerId', { toolServerId: id }),
@@ -22,7 +19,7 @@ export const NewToolServerPage = () => {
   return (
     <Page title={pages.newToolServer} crumbs={[{ label: pages.toolServers, href: to('/tool-servers') }]}>
       <SubmitForm form={form} submit={words.create} discard={to('/tool-servers')}>
-        <ToolServerFields form={form} stored={nothingStored} />
+        <FormFields of={toolServerForm} form={form} />
       </SubmitForm>
     </Page>
   );

@@ -1,11 +1,9 @@
 import { useEditForm } from '../../api/index.ts';
 import type { UsedToolServer } from '../../api/types.gen.ts';
-import { EditForm, UsedByAgents } from '../../resource/index.ts';
-import { common } from '../../text/en/common.ts';
+import { EditForm, FormFields, UsedByAgents } from '../../resource/index.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
 import { Columns, notify, Section } from '../../ui/index.ts';
-import { ToolServerFields } from './ToolServerFields.tsx';
-import { fieldOf, secrets, toChanges, toValues } from './values.ts';
+import { toolServerForm } from './form.ts';
 
 /** Changes a tool server. Secrets that are not replaced stay. */
 export const SettingsTab = ({
@@ -22,13 +20,9 @@ export const SettingsTab = ({
     change: 'updateToolServer',
     params: { tool_server_id: server.id },
     loaded: { body: server, etag },
-    toValues,
-    secrets,
-    fieldOf,
-    toBody: toChanges,
+    ...toolServerForm.edit,
     disabledReason,
   });
-  const { form, saved } = edit;
   return (
     <Columns
       side={
@@ -37,21 +31,8 @@ export const SettingsTab = ({
         </Section>
       }
     >
-      <EditForm
-        edit={edit}
-        labels={{ ...words, name: common.name }}
-        texts={{ default_policy: (policy) => words.policies[policy] }}
-        onSaved={() => notify(words.saved)}
-      >
-        <ToolServerFields
-          form={form}
-          fixed
-          stored={{
-            headers: saved.header_names,
-            env: saved.env_names,
-            client_secret: saved.oauth?.client_secret_set ?? false,
-          }}
-        />
+      <EditForm edit={edit} {...toolServerForm.compare} onSaved={() => notify(words.saved)}>
+        <FormFields of={toolServerForm} form={edit.form} exists />
       </EditForm>
     </Columns>
   );

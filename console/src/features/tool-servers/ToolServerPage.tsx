@@ -9,7 +9,6 @@ import { SettingsTab } from './SettingsTab.tsx';
 import { StateSentence, waitingOf } from './sentences.tsx';
 import { ToolsTab } from './ToolsTab.tsx';
 
-/** One tool server: how it is, its tools with their policies, and its settings. */
 export const ToolServerPage = () => {
   const { toolServerId } = useParams({ from: '/shell/tool-servers/$toolServerId' });
   const params = { tool_server_id: toolServerId };

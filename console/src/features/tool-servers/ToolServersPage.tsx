@@ -60,7 +60,6 @@ const columns: readonly Column<UsedToolServer>[] = [
   },
 ];
 
-/** All tool servers: how they are, and which of their tools wait for a person. */
 export const ToolServersPage = () => (
   <ListPage
     title={pages.toolServers}

@@ -77,7 +77,6 @@ const useToolActions = (tool_server_id: string) => ({
   }),
 });
 
-/** The tools of a server: what agents may do with each, and those that someone must accept. */
 export const ToolsTab = ({
   server,
   disabledReason,

@@ -9,10 +9,9 @@ export const kindOf = { ok: 'on-time', failing: 'missing', unknown: 'due' } as c
   Outcome
 >;
 
-/** How many tools agents do not get because no one has accepted them as they are now. */
+/** Number of tools that agents do not get because no one has accepted them as they are now. */
 export const waitingOf = ({ changed_count, new_count }: UsedToolServer): number => changed_count + new_count;
 
-/** How the server is, and what waits for a person, as sentences. */
 export const StateSentence = ({ server }: { server: UsedToolServer }): ReactNode => {
   const { state, last_error, last_checked_at, enabled, warnings } = server;
   const waiting = waitingOf(server);

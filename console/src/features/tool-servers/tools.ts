@@ -9,10 +9,10 @@ export const stateKinds = {
   missing: 'skipped',
 } as const satisfies Record<Tool['state'], Outcome>;
 
-/** Whether agents do not get the tool until someone accepts it. */
+/** Says that agents do not get the tool until someone accepts it. */
 export const waits = ({ state }: Tool): boolean => state === 'new' || state === 'changed';
 
-/** Whether only the address of its server changed since the tool was accepted. */
+/** Says that only the address of its server changed since the tool was accepted. */
 export const saysTheSame = ({ state, accepted_hash, definition_hash }: Tool): boolean =>
   state === 'changed' && accepted_hash === definition_hash;
 
@@ -29,7 +29,7 @@ const textOf = (value: unknown): string => {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 };
 
-/** What a changed tool said when it was accepted, and what it says now. */
+/** Definition of a changed tool when it was accepted, and now. */
 export const changesOf = (tool: Tool): Difference[] =>
   parts.map((part) => ({
     label: words.parts[part],

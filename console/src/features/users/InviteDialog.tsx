@@ -4,7 +4,6 @@ import { people as words } from '../../text/en/people.ts';
 import { Dialog, TextField } from '../../ui/index.ts';
 import { type Role, RoleSelect } from './RoleSelect.tsx';
 
-/** Invites a person by an e-mail address. */
 export const InviteDialog = ({ onClose }: { onClose: () => void }) => {
   const form = useCreateForm({
     operation: 'inviteUser',

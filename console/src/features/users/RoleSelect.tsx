@@ -4,7 +4,6 @@ import { Select } from '../../ui/index.ts';
 const roles = ['member', 'builder', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** The choice of a role. */
 export const RoleSelect = ({ value, onChange }: { value: Role; onChange: (role: Role) => void }) => (
   <Select
     label={words.role}

@@ -9,7 +9,6 @@ import { type Role, RoleSelect } from './RoleSelect.tsx';
 
 const words = { ...people, ...endingKeys };
 
-/** A change of one person. */
 export type UserChange = 'changeRole' | 'useMappings' | 'suspend' | 'activate' | 'unbind' | 'remove';
 
 const texts: Record<UserChange, string> = {
@@ -38,7 +37,7 @@ const bodyOf = (change: UserChange, role: Role): Body<'updateUser'> => {
 
 const roles: readonly (Role | null)[] = [null, 'member', 'builder', 'admin'];
 
-/** What a change does to keys: the sentences above those of the person, and above those of the workspace that they made. */
+/** Sentences above the keys of the person, and above those of the workspace that they made. */
 const keysOf = (change: UserChange, before: Role | null, role: Role) => {
   const made = words.madeByPerson;
   switch (change) {
@@ -59,7 +58,6 @@ const keysOf = (change: UserChange, before: Role | null, role: Role) => {
   }
 };
 
-/** Asks before a change of a person, and says what follows from it. */
 export const UserDialog = ({
   user,
   change,

@@ -10,7 +10,6 @@ import { columns } from './columns.tsx';
 import { InviteDialog } from './InviteDialog.tsx';
 import { type UserChange, UserDialog } from './UserDialog.tsx';
 
-/** What can be done with a person. */
 const changesOf = ({ role_source, status, identity }: User): UserChange[] => [
   'changeRole',
   ...(role_source === 'manual' && status !== 'invited' ? (['useMappings'] as const) : []),
@@ -20,7 +19,6 @@ const changesOf = ({ role_source, status, identity }: User): UserChange[] => [
   'remove',
 ];
 
-/** The people, and what gives each of them a role. */
 export const UsersPage = () => {
   const mayUpdate = permissionReason(usePermission('updateUser'));
   const mayDelete = permissionReason(usePermission('deleteUser'));

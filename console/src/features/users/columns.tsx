@@ -5,7 +5,6 @@ import { type Column, Muted, Tag, TwoLines } from '../../ui/index.ts';
 
 const kinds = { active: 'on-time', invited: 'due', suspended: 'late' } as const;
 
-/** The columns of the list of people. */
 export const columns: readonly Column<User>[] = [
   {
     key: 'name',

@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { number, plural } from '../format.ts';
 
-/** Words of the pages about agents. */
 export const agents = catalog({
   lead: 'Worker agents carry out Work Items, on schedules or when asked. Conversational agents answer people.',
   newAgent: 'New agent',
@@ -58,7 +57,6 @@ export const agents = catalog({
   finished: 'Done in 24 h',
   ended: 'Failed in 24 h',
   limits: 'Limits',
-  traces: 'Traces',
   tracesTo: 'Sent to',
   tracesNowhere: 'No integration gets its traces.',
   tracesHidden: 'not shown to your role',
@@ -97,7 +95,7 @@ export const agents = catalog({
     max_output_tokens: 'Of one model call.',
     tool_concurrency: 'Of one step.',
   },
-  /** What it means if nothing is written. */
+  /** Meaning of an empty field. */
   emptyMeans: { max_tokens: 'no limit', max_output_tokens: 'as the LLM configuration has it' },
   hintWithEmpty: (hint: string, means: string) => `${hint} Empty: ${means}.`,
   seconds: 's',

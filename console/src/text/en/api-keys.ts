@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { plural } from '../format.ts';
 
-/** Words of the page API keys. */
 export const apiKeys = catalog({
   lead: 'Programs and people sign in with keys. The value of a key is shown once, when it is created.',
   newKey: 'New API key',
@@ -66,6 +65,4 @@ export const apiKeys = catalog({
   revokeUnused: 'It was never used.',
   revokeOwn: 'This is the key that you are signed in with: you are signed out.',
   revoked: 'Key revoked',
-  personal: 'personal',
-  you: 'this session',
 });

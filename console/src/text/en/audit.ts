@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { number, plural } from '../format.ts';
 
-/** Words of the page Audit log. */
 export const audit = catalog({
   lead: 'Who changed what, and who was refused. Each entry is in a hash chain, so that a change of the past is found.',
   what: 'entries',
@@ -26,5 +25,4 @@ export const audit = catalog({
   showWithReason: 'Details and reason',
   position: (position: number | null) =>
     position === null ? 'Not chained yet.' : `Position ${number(position)} of the chain.`,
-  by: (name: string) => `only ${name}`,
 });

@@ -1,6 +1,5 @@
 import { catalog } from '../catalog.ts';
 
-/** Words of the page Branding. */
 export const branding = catalog({
   lead: 'The name, the logos and the color that everyone sees here and on the sign-in page.',
   name: 'Workspace name',

@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { number, plural } from '../format.ts';
 
-/** Words of the page of a conversation. */
 export const conversations = catalog({
   list: 'Conversations',
   untitled: 'Conversation without a name',

@@ -4,7 +4,6 @@ import { duration, number, plural } from '../format.ts';
 const models = (count: number) =>
   plural(count, { one: '# semantic data model', other: '# semantic data models' });
 
-/** Words of the pages about data connections. */
 export const dataConnections = catalog({
   lead: 'Databases that semantic data models read. The platform only reads them.',
   newConnection: 'New data connection',
@@ -125,7 +124,6 @@ export const dataConnections = catalog({
   unique: 'unique',
   uniqueOf: (columns: string) => `unique (${columns})`,
   foreignKey: (table: string, columns: string) => `to ${table} (${columns})`,
-  comment: 'Comment',
   previewTitle: 'First rows',
   previewMore: 'The table has more rows. The order is that of the database.',
   previewEmpty: 'The table has no rows.',

@@ -1,6 +1,5 @@
 import { catalog } from '../catalog.ts';
 
-/** Words of the page about how documents are read. */
 export const documentIntelligence = catalog({
   lead: 'Who reads documents for extractions. A reader only reads text and places; the data are found here.',
   embeddedState: 'Documents are read here, by the platform. Nothing was configured.',

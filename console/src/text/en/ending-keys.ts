@@ -1,6 +1,5 @@
 import { catalog } from '../catalog.ts';
 
-/** Words of questions that say which API keys end. */
 export const endingKeys = catalog({
   more: 'and more',
   endMade: 'End these keys, too',

@@ -1,9 +1,8 @@
 import { catalog } from '../catalog.ts';
-import { bytes, number, percent, plural } from '../format.ts';
+import { number, percent, plural } from '../format.ts';
 
 const values = (count: number) => plural(count, { one: '# value', other: '# values' });
 
-/** Words of the pages about extractions from documents. */
 export const extractions = catalog({
   lead: 'Data from documents, with the place where each value stands. Those that you made are listed.',
   empty:
@@ -36,7 +35,6 @@ export const extractions = catalog({
   workItem: 'a Work Item',
   uploadInstead: 'Upload another document',
   fileGone: 'The file is gone. Upload the document instead.',
-  sizeOf: bytes,
 
   want: 'What to extract',
   fields: 'Fields',
@@ -105,13 +103,11 @@ export const extractions = catalog({
   invalid: 'A required field has no value, or a value has the wrong type.',
   expiresAt: 'The result is deleted {at}.',
   download: 'Download JSON',
-  again: 'Extract again',
 
   result: 'Result',
   resultNote: 'Choose a value to see where it stands.',
   noValue: 'no value',
   emptyList: 'empty list',
-  item: (place: number) => number(place),
   confidences: { high: 'Found', medium: 'Reformatted', low: 'Uncertain' },
   notFound: 'Not in the document',
   onPage: (page: number) => `p. ${number(page)}`,
@@ -123,11 +119,9 @@ export const extractions = catalog({
   },
   lowWhy: 'OCR was unsure of the line.',
   noCitation: 'No place in the document has this value. Compare it with the document before you use it.',
-  quote: 'Quote',
   place: (page: number, line: number) => `Page ${number(page)}, line ${number(line)}.`,
   placeOf: (place: number, all: number) => `Place ${number(place)} of ${number(all)}`,
   nextPlace: 'Next place',
-  previousPlace: 'Previous place',
   pageTitle: (page: number, all: number) => `Page ${number(page)} of ${number(all)}`,
   pageDrawing: (page: number) => `Page ${number(page)}, drawn`,
   previousPage: 'Previous page',

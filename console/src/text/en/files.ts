@@ -4,7 +4,6 @@ import { bytes, duration, number, percent, plural } from '../format.ts';
 const rows = (count: number) => plural(count, { one: '# row', other: '# rows' });
 const columns = (count: number) => plural(count, { one: '# column', other: '# columns' });
 
-/** Words of the tab of files and data frames, of a conversation or a Work Item. */
 export const files = catalog({
   tab: 'Files and data',
   conversationTab: 'Conversation',
@@ -14,13 +13,11 @@ export const files = catalog({
   note: 'The agent reads them with its tools.',
   upload: 'Upload files',
   drop: 'Drop the files here.',
-  dropHint: 'or drop them here',
   empty:
     'There are no files yet. Upload one, and the agent can read it, extract data from it or make a table.',
   onlyDraft: 'Files can be changed only while the Work Item is a draft.',
   emptyFixed: 'There are no files. They can be uploaded only while the Work Item is a draft.',
   file: 'File',
-  type: 'Type',
   size: 'Size',
   created: 'Uploaded',
   by: (name: string) => `by ${name}`,

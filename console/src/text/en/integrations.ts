@@ -3,7 +3,6 @@ import { duration, number, plural } from '../format.ts';
 
 const spans = (count: number) => plural(count, { one: '# span', other: '# spans' });
 
-/** Words of the pages about integrations. */
 export const integrations = catalog({
   lead: 'The tracing backends that traces are delivered to. Every accepted span is counted until it is delivered or given up.',
   newIntegration: 'New integration',
@@ -69,7 +68,6 @@ export const integrations = catalog({
   content: 'Debug traces',
   lastError: 'Last error',
   noError: 'none',
-  version: 'Version',
   managed: 'Managed by the deployment',
 
   url: 'URL',

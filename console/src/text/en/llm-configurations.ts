@@ -3,7 +3,6 @@ import { duration, plural } from '../format.ts';
 
 const agents = (count: number) => plural(count, { one: '# agent', other: '# agents' });
 
-/** Words of the pages about LLM configurations. */
 export const llmConfigurations = catalog({
   lead: 'The language models that agents use, and the keys to them.',
   newLlm: 'New LLM configuration',

@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { bytes } from '../format.ts';
 
-/** Words for what agents, people and tools say. */
 export const messages = catalog({
   linkToMessage: 'Link to this message',
   empty: 'No text',

@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { bytes } from '../format.ts';
 
-/** Words for the form of a new Work Item. */
 export const newWorkItem = catalog({
   lead: 'One piece of work for an agent. A worker takes it as soon as one is free.',
   leadCopy: 'The same as {name}, once more. Change what is different.',

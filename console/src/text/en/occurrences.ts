@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { duration, number, plural } from '../format.ts';
 
-/** Words for what became of an occurrence and of its Work Item. */
 export const occurrences = catalog({
   fired: 'Fired.',
   firedLate: (lateness: number) => `Fired ${duration(lateness)} late.`,

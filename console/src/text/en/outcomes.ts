@@ -1,6 +1,5 @@
 import { catalog } from '../catalog.ts';
 
-/** The word of each outcome. */
 export const outcomes = catalog({
   'on-time': 'On time',
   late: 'Late',

@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { number, plural } from '../format.ts';
 
-/** Words of the first page. */
 export const overview = catalog({
   nothingYet: 'Nothing runs here yet. In a minute you can see an agent do its first piece of work.',
   calm: 'Nothing needs attention.',

@@ -41,6 +41,5 @@ export const pages = catalog({
   branding: 'Branding',
   audit: 'Audit log',
   status: 'Status',
-  signIn: 'Sign in',
   notFound: 'Not found',
 });

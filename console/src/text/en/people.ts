@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { plural } from '../format.ts';
 
-/** Words of the pages Users and Role mappings. */
 export const people = catalog({
   lead: 'The people who sign in with the identity provider. Role mappings give most of them their role.',
   mappings: 'Role mappings',
@@ -27,7 +26,6 @@ export const people = catalog({
   unverified: 'not verified',
   lastSignIn: 'Last sign-in',
   never: 'never',
-  confirmed: 'Confirmed',
   changeRole: 'Change role',
   changeRoleText: 'The role is then set by hand: role mappings do not change it any more.',
   useMappings: 'Use role mappings',

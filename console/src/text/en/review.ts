@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { duration, number, plural } from '../format.ts';
 
-/** Words for the inbox of what waits for a person. */
 export const review = catalog({
   lead: (count: number, more: boolean, oldest: number) =>
     `${more ? 'More than ' : ''}${plural(count, { one: '# Work Item waits', other: '# Work Items wait' })} for a person, the oldest for ${duration(oldest)}.`,

@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { number, plural } from '../format.ts';
 
-/** Words of a table of rows from a database. */
 export const rows = catalog({
   null: 'NULL',
   yes: 'true',

@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { duration, number, plural } from '../format.ts';
 
-/** Words of the form that makes and changes a schedule. */
 export const scheduleForm = catalog({
   agent: 'Agent',
   noAgents: 'Schedules belong to a Worker agent, and there is none yet.',
@@ -76,7 +75,6 @@ export const scheduleForm = catalog({
   create: 'Create schedule',
   createAndRun: 'Create and run now',
   created: (name: string) => `${name} is created`,
-  open: 'Open',
   createdNotRun: 'The schedule is created, but it could not be run.',
   openSchedule: 'Open the schedule',
   saved: (name: string) => `${name} is saved`,

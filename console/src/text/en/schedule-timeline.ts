@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { number, plural } from '../format.ts';
 
-/** Words of the timeline and the calendar of schedules. */
 export const scheduleTimeline = catalog({
   title: 'Timeline',
   label: 'Occurrences over time',
@@ -31,7 +30,6 @@ export const scheduleTimeline = catalog({
     `${day} ${hour}: ${plural(total, { one: '# occurrence', other: '# occurrences' })}${bad === 0 ? '' : `, ${number(bad)} skipped or missing`}`,
   noHour: (day: string, hour: string) => `${day} ${hour} does not exist: the clock goes forward.`,
   twice: 'twice',
-  load: 'Load',
   busiest: (total: number) =>
     `Busiest: ${plural(total, { one: '# occurrence', other: '# occurrences' })} in the hour from {at}.`,
   collision: (count: number) => `${number(count)} at {at}, within one minute.`,

@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { number, percent, plural } from '../format.ts';
 
-/** Words of the page of one schedule. */
 export const schedule = catalog({
   // The header. Places in braces are times.
   next: 'Next run {relative}: {exact}.',

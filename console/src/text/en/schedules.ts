@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { duration, number, plural } from '../format.ts';
 
-/** Words of the page of all schedules: the list, the timeline and the calendar. */
 export const schedules = catalog({
   view: 'View',
   views: { list: 'List', timeline: 'Timeline', calendar: 'Calendar' },

@@ -3,7 +3,6 @@ import { duration, number, plural } from '../format.ts';
 
 const agents = (count: number) => plural(count, { one: '# agent', other: '# agents' });
 
-/** Words of the pages about semantic data models. */
 export const semanticDataModels = catalog({
   lead: 'What the tables of a database mean, so that the same question gets the same right number every time.',
   newModel: 'New semantic data model',
@@ -12,7 +11,6 @@ export const semanticDataModels = catalog({
   empty: 'There are no semantic data models yet. Make one from the tables of a data connection.',
   nameBegins: 'Name begins with',
   connection: 'Data connection',
-  datasets: 'Datasets',
   datasetCount: (count: number) => plural(count, { one: '# dataset', other: '# datasets' }),
   metricCount: (count: number) => plural(count, { one: '# metric', other: '# metrics' }),
   queryCount: (count: number) => plural(count, { one: '# verified query', other: '# verified queries' }),
@@ -40,7 +38,6 @@ export const semanticDataModels = catalog({
   moreProblems: (count: number) => `And ${number(count)} more.`,
 
   field: 'Field',
-  fields: 'Fields',
   datatype: 'Datatype',
   expression: 'Expression',
   metric: 'Metric',
@@ -65,7 +62,6 @@ export const semanticDataModels = catalog({
   refused: (count: number) => `Not saved: ${plural(count, { one: '# problem', other: '# problems' })}.`,
   saved: 'Semantic data model saved',
   export: 'Export',
-  description: 'Description',
 
   noQueries: 'There are no verified queries yet. They are questions whose answer someone has checked.',
   question: 'Question',
@@ -81,7 +77,6 @@ export const semanticDataModels = catalog({
     'A verified query answers it if one has the same question; else the default model translates it.',
   sqlHint: 'One SELECT. Datasets are its tables, and fields its columns.',
   sql: 'SQL',
-  suggested: 'Suggested questions',
   answer: 'Answer',
   sources: {
     query: 'From a structured query',

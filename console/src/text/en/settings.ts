@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { number, plural } from '../format.ts';
 
-/** Words of the page Settings. */
 export const settings = catalog({
   lead: 'What holds for the whole platform. A change is in effect on every replica within seconds, and is in the audit log.',
   branding: 'Branding',

@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { duration } from '../format.ts';
 
-/** Words of the frame around all pages. */
 export const shell = catalog({
   main: 'Main',
   rail: 'Workspace',
@@ -41,7 +40,6 @@ export const shell = catalog({
   zone: 'Times in',
   zones: { local: 'Local time', utc: 'UTC', schedule: "The schedule's zone" },
   zoneIs: (zone: string) => `Times in: ${zone}`,
-  keys: 'Keys',
   letterKeys: 'Single-letter keys',
   letterKeysHint: 'Switch them off if you speak to your computer.',
   signOut: 'Sign out',

@@ -1,6 +1,5 @@
 import { catalog } from '../catalog.ts';
 
-/** Words of the sign-in page. */
 export const signIn = catalog({
   title: 'Sign in',
   lead: (workspace: string) => `to the agents of ${workspace}`,

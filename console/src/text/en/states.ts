@@ -1,7 +1,7 @@
 import { catalog } from '../catalog.ts';
 import { plural } from '../format.ts';
 
-/** What pages say when there is nothing to show, or not all. */
+/** Texts for pages with nothing to show, or not all. */
 export const states = catalog({
   unreachable: 'The platform can not be reached. Try again in a moment.',
   timeout: 'The platform did not respond in time. Try again.',

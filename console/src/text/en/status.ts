@@ -1,7 +1,6 @@
 import { catalog } from '../catalog.ts';
 import { duration } from '../format.ts';
 
-/** Words of the page Status. */
 export const status = catalog({
   lead: 'The replicas of the platform, its database, and what it keeps.',
   replicas: 'Replicas',

@@ -1,17 +1,10 @@
 import { catalog } from '../catalog.ts';
 import { duration, plural } from '../format.ts';
 
-/** Words for times. */
 export const times = catalog({
   now: 'now',
   ago: (span: string) => `${span} ago`,
   in: (span: string) => `in ${span}`,
   days: (count: number) => plural(count, { one: '# day', other: '# days' }),
   updated: (milliseconds: number) => `updated ${duration(milliseconds)} ago`,
-  zone: 'Times in',
-  local: 'local time',
-  localOf: (zone: string) => `local (${zone})`,
-  utc: 'UTC',
-  schedule: "the schedule's zone",
-  copyIso: (iso: string) => `Copies as ${iso}`,
 });

@@ -4,7 +4,6 @@ import { duration, list, number, plural } from '../format.ts';
 const agents = (count: number) => plural(count, { one: '# agent', other: '# agents' });
 const tools = (count: number) => plural(count, { one: '# tool', other: '# tools' });
 
-/** Words of the pages about tool servers. */
 export const toolServers = catalog({
   lead: 'Servers of the Model Context Protocol whose tools agents can call.',
   newServer: 'New tool server',

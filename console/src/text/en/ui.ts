@@ -34,7 +34,6 @@ export const ui = catalog({
   nextPage: 'Next page',
   newRows: (count: number, more: boolean) => `${number(count)}${more ? '+' : ''} new`,
   live: 'Live',
-  json: 'JSON',
   tree: 'Tree',
   text: 'Text',
   cut: (shown: number, all: number) => `The first ${bytes(shown)} of ${bytes(all)}.`,
@@ -42,7 +41,6 @@ export const ui = catalog({
   items: (count: number) => plural(count, { one: '# item', other: '# items' }),
   lastOccurrences: (count: number) =>
     `Last ${plural(count, { one: '# occurrence', other: '# occurrences' })}`,
-  stripOf: (parts: string) => parts,
   countWord: (count: number, word: string) => `${number(count)} ${word}`,
   now: (clock: string) => `now ${clock}`,
   showAll: 'Show all',

@@ -3,7 +3,6 @@ import { list, number, plural } from '../format.ts';
 
 const items = { one: '# Work Item', other: '# Work Items' };
 
-/** Words for the lists of Work Items: filters, columns, actions on many. */
 export const workItemList = catalog({
   what: 'Work Items',
   lead: (total: number, more: boolean, parts: readonly string[]) =>

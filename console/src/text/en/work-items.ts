@@ -3,7 +3,6 @@ import { duration, list, number, plural } from '../format.ts';
 
 const attempts = { one: '# attempt', other: '# attempts' };
 
-/** Words for one Work Item: what it is, how it goes, what can be done. */
 export const workItems = catalog({
   newWorkItem: 'New Work Item',
   unnamed: (id: string) => `Work Item ${id.slice(0, 8)}`,
@@ -25,7 +24,6 @@ export const workItems = catalog({
   executing: 'Executing',
   executingFor: 'for {time}.',
   waitsSince: 'Waits for a person since {at}:',
-  waitsSinceUnasked: 'Waits for a person since {at}.',
   unknownSince: 'Its outcome is unknown since {at}:',
   quoted: (text: string) => `“${text}”`,
   needsApproval: (tools: readonly string[]) =>
@@ -129,19 +127,16 @@ export const workItems = catalog({
     error: 'Error',
   },
   tokens: (input: number, output: number) => `${number(input)} in, ${number(output)} out`,
-  tokensCached: (cached: number) => `${number(cached)} of them cached`,
   calls: (model: number, tool: number) =>
     `${plural(model, { one: '# model call', other: '# model calls' })}, ${plural(tool, { one: '# tool call', other: '# tool calls' })}`,
   executed: (milliseconds: number, count: number) =>
     `${duration(milliseconds)} in ${plural(count, attempts)}`,
-  notYet: 'not yet',
   copyId: 'Copy the id',
   copyTrace: 'Copy the trace id',
 
   // Conversation.
   conversation: 'Conversation',
   messagesOf: 'What was said',
-  conversationN: (n: number, all: number) => `Conversation ${number(n)} of ${number(all)}`,
   conversationPart: (n: number) => `Conversation ${number(n)}`,
   earlier: 'Earlier messages',
   noMessages: 'Nothing was said yet.',
@@ -158,7 +153,6 @@ export const workItems = catalog({
   noSteps: 'Nothing happened yet: no attempt began.',
   attempt: (n: number) => `Attempt ${number(n)}`,
   retryWait: 'Wait before the next attempt',
-  slotWait: 'Wait for a worker',
   reviewWait: 'Waits for a person',
   stepTokens: (input: number, output: number) => `${number(input)} + ${number(output)} tokens`,
   took: (milliseconds: number) => duration(milliseconds),
@@ -199,7 +193,6 @@ export const workItems = catalog({
   noPayload: 'It has no payload.',
   noResult: 'There is no result yet.',
   noResultEnded: 'It has no result.',
-  ofBytes: (size: string) => size,
 
   // Traces.
   traces: 'Traces',

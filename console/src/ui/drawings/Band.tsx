@@ -20,7 +20,6 @@ import { clockStep } from './scale.ts';
 import { useWidth } from './use-width.ts';
 import { nightsBetween, ticksBetween } from './zone-time.ts';
 
-/** A row of the band: an agent or a schedule. */
 export interface BandRow {
   id: string;
   name: string;
@@ -35,15 +34,13 @@ export interface BandProps {
   from: number;
   to: number;
   now: number;
-  /** The zone of the clock above the band. */
   zone: string;
-  /** The moments at which the clock of the zone changes. */
   transitions?: readonly number[];
 }
 
 const rowHeight = 30;
 const top = 26;
-/** Of the line below the rows that says how the clock changes. */
+/** Height of the line below the rows that says how the clock changes. */
 const clockLine = 18;
 const least = 620;
 

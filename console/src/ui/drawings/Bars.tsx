@@ -10,7 +10,6 @@ export const Bars = ({
   growing = true,
 }: {
   values: readonly number[];
-  /** What the values mean; without it they are grey. */
   kind?: Outcome;
   label: string;
   height?: number;
@@ -80,7 +79,6 @@ export const Sparkline = ({
   );
 };
 
-/** A part of a sum. */
 export interface Part {
   label: string;
   value: number;

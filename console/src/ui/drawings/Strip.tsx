@@ -2,7 +2,6 @@ import { ui } from '../../text/en/ui.ts';
 import { list } from '../../text/format.ts';
 import { type Outcome, outcomeKinds, Shape, wordOf } from './marks.tsx';
 
-/** "17 on time, 3 missing". */
 const countWords = (kinds: readonly Outcome[]): string =>
   list(
     outcomeKinds

@@ -25,7 +25,7 @@ const rowHeight = 28;
 /** Beyond this many rows only those in view are rendered. */
 const virtualFrom = 200;
 
-/** Whether what is said of a bar fits on neither side of it. */
+/** Says that the note of a bar fits on neither side of it. */
 const isWide = ({ from, to, note }: Step, last: number): boolean =>
   Boolean(note) && from < last * 0.2 && (to ?? last) > last * 0.72;
 
@@ -39,7 +39,6 @@ const endOf = (steps: readonly Step[]): number => {
 interface RowProps {
   step: Step;
   total: number;
-  /** Where a row of a long waterfall is, in pixels. */
   start?: number;
 }
 

@@ -1,15 +1,15 @@
 import { number as format } from '../../text/format.ts';
 import type { Outcome } from './marks.tsx';
 
-/** What happened, or is expected, between two moments. */
+/** Occurrences between two moments, past or expected. */
 export interface BandBucket {
   /** Milliseconds. */
   from: number;
   to: number;
   counts: Partial<Record<Outcome, number>>;
-  /** Where the span of its link ends, if it is not `to`: a bucket that is cut at the line of now was counted as a whole. */
+  /** End of the span of its link, if it is not `to`: a bucket that is cut at the line of now was counted as a whole. */
   ends?: number;
-  /** Where one reads more of a span: buckets that are drawn as one have one link. */
+  /** Address of a span: buckets that are drawn as one have one link. */
   href?: ((from: number, to: number) => string) | undefined;
 }
 
@@ -34,11 +34,10 @@ const order: readonly Outcome[] = [
 export const countsOf = ({ counts }: BandBucket): Count[] =>
   order.map((kind) => ({ kind, number: counts[kind] ?? 0 })).filter(({ number }) => number > 0);
 
-/** How wide a count is drawn: a mark, or a bar that its number fits in. */
+/** Width of a count: a mark, or a bar that its number fits in. */
 export const widthOf = ({ number }: Count): number =>
   number === 1 ? 10 : Math.max(14, format(number).length * 7 + 7);
 
-/** How wide a bucket is drawn. */
 export const drawnWidth = (bucket: BandBucket): number =>
   countsOf(bucket).reduce((sum, count) => sum + widthOf(count) + 1, -1);
 

@@ -1,9 +1,8 @@
 import { offsetAt } from './zone-time.ts';
 
-/** A change of the clock of a zone. */
 export interface ClockChange {
   at: number;
-  /** How far the clock goes forward, in milliseconds; less than 0: back. */
+  /** Step of the clock forward, in milliseconds; less than 0: back. */
   step: number;
   /** The hours that do not exist or are there twice, as milliseconds of the clock: 02:00 and 03:00 of the day. */
   wallFrom: number;
@@ -32,7 +31,6 @@ const leastGap = 12;
 
 /** The place of moments on an axis. */
 export interface Axis {
-  /** The pixel of a moment. */
   x: (at: number) => number;
   /** The widths of the hours that do not exist, which end at the place of their moment. */
   gap: (change: ClockChange) => number;

@@ -16,7 +16,6 @@ export const outcomeKinds = [
 ] as const;
 export type Outcome = (typeof outcomeKinds)[number];
 
-/** The color of an outcome. */
 export const colorOf = (kind: Outcome): string =>
   `var(--${kind === 'due' ? 'text-3' : kind === 'waits' ? 'late' : kind})`;
 
@@ -90,7 +89,6 @@ export const Shape = ({ kind, x = 0, y = 0, height: h = 14 }: ShapeProps) => {
   }
 };
 
-/** The mark of an outcome, next to its word. */
 export const Mark = ({ kind }: { kind: Outcome }) => (
   <svg width="10" height="14" aria-hidden="true" style={{ verticalAlign: -2, flex: 'none' }}>
     <Shape kind={kind} />

@@ -1,6 +1,5 @@
 import { type RefCallback, useCallback, useState } from 'react';
 
-/** Returns a ref for an element and its width in pixels, 0 before it is known. */
 export const useWidth = (): [RefCallback<HTMLElement>, number] => {
   const [width, setWidth] = useState(0);
   const ref = useCallback((element: HTMLElement | null) => {

@@ -1,6 +1,6 @@
 export const countNames = ['delivered', 'rejected', 'dead_lettered', 'expired', 'discarded'] as const;
 
-/** How the spans that a cursor has passed ended; all in spans. */
+/** Numbers of the spans that a cursor has passed, by their end. */
 export type Counts = Record<(typeof countNames)[number], number>;
 
 export const zeroCounts = (): Counts => ({

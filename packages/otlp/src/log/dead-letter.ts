@@ -21,7 +21,7 @@ export interface NewDeadLetter {
   span: Buffer;
 }
 
-/** How a dead letter ends: a retry was accepted, it was purged, or it is older than the retention. */
+/** End of a dead letter: a retry was accepted, it was purged, or it is older than the retention. */
 export type DeadLetterEnd = 'delivered' | 'discarded' | 'expired';
 
 const idPattern = /^\d{16}$/;

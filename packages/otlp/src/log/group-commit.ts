@@ -1,9 +1,9 @@
 import { type Slice, TelemetryLogError } from './log.ts';
 
-/** What one call of `append` is to store. */
+/** Slices that one call of `append` is to store. */
 export interface Append {
   slices: readonly Slice[];
-  /** Of all bodies. */
+  /** Size of all bodies. */
   bytes: number;
 }
 
@@ -49,7 +49,7 @@ export class GroupCommit {
       // Else the end of a group that is in flight starts the next one.
       if (this.#scheduled || this.#underWay.size >= this.#options.concurrency) return;
       this.#scheduled = true;
-      // What arrives in this tick of the event loop shares the group.
+      // Calls in this tick of the event loop share the group.
       setImmediate(() => {
         this.#scheduled = false;
         this.#start();

@@ -18,8 +18,8 @@ export interface Slice {
 export interface Batch {
   number: number;
   /**
-   * How many of the integration's spans were passed before the first one here. So every span of an
-   * integration has an ordinal (`start` + its index in the batch) that stays the same after any crash.
+   * Number of the integration's spans that were passed before the first one here. So every span of an integration has
+   * an ordinal (`start` + its index in the batch) that stays the same after any crash.
    */
   start: number;
   /**

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { Slice } from './log.ts';
 import { readSlices, type SliceEntry, sliceTableLength, writeSlices } from './slice-table.ts';
 
-/** What has been accepted for an integration, ever: the running totals that every record carries on. */
+/** Running totals that have ever been accepted for an integration. Every record carries them on. */
 export interface Accepted {
   spans: number;
   bytes: number;
@@ -26,7 +26,7 @@ export const nothingAccepted: Accepted = { spans: 0, bytes: 0 };
  */
 export interface RecordHead {
   at: number;
-  /** Where the bodies begin, and where the next record does. */
+  /** Offset of the bodies; `next` is that of the next record. */
   bodyAt: number;
   next: number;
   time: number;
@@ -110,7 +110,7 @@ export const decodeHead = (head: Buffer, at: number): RecordHead | null => {
   };
 };
 
-/** How a segment begins: with all totals before it, so that nothing else must be read to know them. */
+/** Head of a segment: all totals before it, so that nothing else must be read to know them. */
 export interface SegmentHead {
   length: number;
   created: number;

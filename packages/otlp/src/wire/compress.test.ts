@@ -67,7 +67,7 @@ test('small requests that are kept hold no memory but their own', async () => {
   const before = process.memoryUsage().arrayBuffers;
   for (let i = 0; i < 400; i++) {
     await compressor.member([{ key: String(i), bytes: Buffer.from(`part ${i}`) }]);
-    // What else a busy process allocates lies between them.
+    // Other allocations of a busy process lie between them.
     for (let n = 0; n < 3; n++) Buffer.allocUnsafe(30_000);
   }
   // 400 pools of 64 KB are 26 MB. What no one holds any more may be counted until the next garbage collection.

@@ -24,10 +24,10 @@ const alone = 32 * 1024;
 
 const largestChunk = 1024 * 1024;
 
-/** How many bytes of recent fragments are kept: the other integrations need them in a moment. */
+/** Size of the recent fragments that are kept, in bytes: the other integrations need them in a moment. */
 const cachedBytes = 16 * 1024 * 1024;
 
-/** What a kept fragment takes next to its bytes, about: the entry, the key, and the objects of a Buffer. */
+/** Approximate memory of a kept fragment next to its bytes: the entry, the key, and the objects of a Buffer. */
 const entryBytes = (key: string): number => 500 + key.length;
 
 // RFC 1952, 2.3: deflate, no flags, no time, "fastest", unknown system.

@@ -21,9 +21,9 @@ export const fastDeflate = { level: 1, memLevel: 9, windowBits: 13 } as const;
 const likelyRatio = 8;
 
 /**
- * How much room zlib gets at a time: as much as the body says that it inflates to (RFC 1952, 2.3.1), within bounds,
- * since it may lie. Each further chunk would be another trip to the thread pool, 60 for 1 MB by default, and all of them
- * would be copied together.
+ * Returns the size of the chunk that zlib gets at a time: as much as the body says that it inflates to (RFC 1952,
+ * 2.3.1), within bounds, since it may lie. Each further chunk would be another trip to the thread pool, 60 for 1 MB by
+ * default, and all of them would be copied together.
  */
 const inflateChunk = (body: Buffer, limit: number): number => {
   const declared = body.length < 4 ? 0 : body.readUInt32LE(body.length - 4);
@@ -51,10 +51,10 @@ export const ownBytes = (bytes: Buffer, spare: number): Buffer => {
 
 const largeBodies = new Semaphore(parallel);
 
-/** How every member begins (RFC 1952, 2.3.1): gzip, deflate. */
+/** Beginning of every member (RFC 1952, 2.3.1): gzip, deflate. */
 const memberStart = Buffer.from([0x1f, 0x8b, 8]);
 
-/** What a compressed body holds. */
+/** Contents of a compressed body. */
 export interface Inflated {
   bytes: Buffer;
   /**
@@ -64,7 +64,7 @@ export interface Inflated {
   oneMember: boolean;
 }
 
-/** What zlib returns with `info: true`; its types do not say so. */
+/** Result of zlib with `info: true`, which its types do not describe. */
 interface WithEngine {
   buffer: Buffer;
   engine: zlib.Gunzip;

@@ -5,7 +5,7 @@
  */
 export class BackwardWriter {
   #buffer: Buffer;
-  /** Where the written bytes begin. */
+  /** Offset of the first written byte. */
   #at: number;
 
   constructor(sizeHint: number) {
@@ -13,7 +13,7 @@ export class BackwardWriter {
     this.#at = this.#buffer.length;
   }
 
-  /** How much is written. Pass it to `endMessage` when the message that begins here is complete. */
+  /** Returns the number of written bytes. Pass it to `endMessage` when the message that begins here is complete. */
   mark(): number {
     return this.#buffer.length - this.#at;
   }

@@ -46,7 +46,7 @@ export const exportResponse = (encoding: Encoding, rejected: number, message: st
   return field(1, Buffer.concat([varintField(1, rejected), field(2, Buffer.from(message))]));
 };
 
-/** What a backend's 2xx response says of rejected spans; none if its body is not such a message. */
+/** Returns the rejected spans that a backend's 2xx response reports; none if its body is not such a message. */
 export const partialSuccess = (
   contentType: string | undefined,
   body: Buffer,

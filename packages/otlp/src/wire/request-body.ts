@@ -68,6 +68,6 @@ export const readBody = (
  * of them make it mark the whole heap, which took more CPU than inflating them.
  */
 export const release = (bytes: Buffer): void => {
-  // What is smaller may lie in Node's pool next to the bytes of others.
+  // A smaller body may lie in Node's pool next to the bytes of others.
   if (bytes.buffer instanceof ArrayBuffer && 2 * bytes.length >= Buffer.poolSize) bytes.buffer.transfer(0);
 };

@@ -1,9 +1,9 @@
 import { varint, WireReader } from './protobuf.ts';
 
 /**
- * What routing needs to know of an ExportTraceServiceRequest, read from its bytes without decoding it:
- * request {1: resource_spans {1: resource {1: attributes}, 2: scope_spans {2: spans}}} of
- * opentelemetry/proto/collector/trace/v1 (1.x).
+ * Facts about an ExportTraceServiceRequest that routing needs, read from its bytes without decoding it: request {1:
+ * resource_spans {1: resource {1: attributes}, 2: scope_spans {2: spans}}} of opentelemetry/proto/collector/trace/v1
+ * (1.x).
  */
 export interface Scan {
   /** Spans in the request, the refused ones among them. */
@@ -101,7 +101,7 @@ class Scanner {
       if (tag === 10) traceId = this.#id(r.fieldEnd(end), 16);
       else if (tag === 18) spanId = this.#id(r.fieldEnd(end), 8);
       else if (tag === 74) agent = this.#keyValue(r.fieldEnd(end), agent);
-      // Of events and links only the nesting matters.
+      // Only the nesting of events and links matters.
       else if (tag === 90) this.#attributes(3, r.fieldEnd(end), absent);
       else if (tag === 106) this.#attributes(4, r.fieldEnd(end), absent);
       else r.skipField(tag, end);

@@ -65,7 +65,7 @@ type Caster = (sql: string, from: Type, to: CastType) => string;
 /** Text of a boolean as PostgreSQL casts it. */
 const booleanText = (sql: string): string => `CASE WHEN ${sql} THEN 'true' WHEN NOT ${sql} THEN 'false' END`;
 
-/** What PostgreSQL reads as a boolean, and NULL for all else. */
+/** Returns SQL for the boolean that PostgreSQL reads in a text, and NULL for every other text. */
 const textBoolean = (lower: string): string =>
   `CASE WHEN ${lower} IN ('t', 'true', 'y', 'yes', 'on', '1') THEN TRUE WHEN ${lower} IN ('f', 'false', 'n', 'no', 'off', '0') THEN FALSE END`;
 
@@ -101,7 +101,7 @@ const mysqlWithin = (sql: string, tooLarge: string, cast: string): string =>
 
 const mysqlWithinDigits = (sql: string, precision: number, scale: number, cast: string): string => {
   const nines = '9'.repeat(precision - scale) || '0';
-  // What would be rounded up to one digit more.
+  // The limit is the least value that would be rounded up to one digit more.
   return mysqlWithin(sql, `ABS(${sql}) >= ${nines}.${'9'.repeat(scale)}5`, cast);
 };
 
@@ -144,7 +144,7 @@ const mysql: Caster = (sql, from, to) => {
       if (from === 'String') return textBoolean(`LOWER(TRIM(${sql}))`);
       return from === 'Boolean' ? sql : `(${sql} <> 0)`;
     case 'Time':
-      // Of a parameter MySQL (not MariaDB) makes a date and a time first: '01:02:03' would be the day 2001-02-03.
+      // MySQL (not MariaDB) makes a date and a time of a parameter first: '01:02:03' would be the day 2001-02-03.
       return from === 'String' ? `CAST(CAST(${sql} AS CHAR) AS TIME(6))` : plain;
     default:
       return plain;
@@ -161,7 +161,7 @@ export const sqliteForms = {
     `strftime('%Y-%m-%d %H:%M:%f', ${[sql, ...steps].join(', ')})`,
 } as const;
 
-/** What is not known to be a date or a time may be any text, or a number. */
+/** Returns SQL for a date or a time. A value that is not known to be a date or a time may be any text, or a number. */
 const sqliteMoment = (sql: string, from: Type, to: keyof typeof sqliteForms): string => {
   if (isTemporal(from) || from === 'Time') return sqliteForms[to](sql);
   return sqliteForms[to](`${to === 'Time' ? 'to_clock' : 'to_moment'}(${sql})`);

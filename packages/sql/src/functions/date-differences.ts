@@ -3,7 +3,7 @@ import type { Type } from '../types.ts';
 import { asTimestamp, isWholeDays, mysqlCut, sqliteCut } from './date-steps.ts';
 import type { Printer, Scalar } from './spec.ts';
 
-/** What a difference in years, quarters or months is computed from: the number of the period. */
+/** Numbers of the periods from which a difference in years, quarters or months is computed. */
 const periodNumber: Partial<Record<string, (year: string, quarter: string, month: string) => string>> = {
   year: (year) => year,
   quarter: (year, quarter) => `(${year} * 4 + ${quarter})`,

@@ -1,7 +1,9 @@
 import type { Type } from '../types.ts';
 import type { Printer, Scalar } from './spec.ts';
 
-/** Of `extract` and its kin. `second` is the whole second; `seconds` has its fraction, as EXTRACT(SECOND …) gives. */
+/**
+ * Parts of `extract` and its kin. `second` is the whole second; `seconds` has its fraction, as EXTRACT(SECOND …) gives.
+ */
 export const parts = [
   'year',
   'isoyear',
@@ -22,7 +24,7 @@ export const parts = [
 type Part = (typeof parts)[number];
 
 const fractional = (part: string): boolean => ['seconds', 'milliseconds', 'epoch'].includes(part);
-/** What a Time has, and a Date does not. */
+/** Returns true for a part that a Time has and a Date does not. */
 const ofClock = (part: string): boolean =>
   ['hour', 'minute', 'second', 'seconds', 'milliseconds'].includes(part);
 

@@ -7,7 +7,7 @@ import type { Printer } from './spec.ts';
 export const isWholeDays = (unit: string): boolean =>
   ['year', 'quarter', 'month', 'week', 'day'].includes(unit);
 
-/** What is known to be a moment; without a type it is taken as a DateTime. */
+/** Returns the type as that of a moment. A value without such a type is taken as a DateTime. */
 const momentOf = (type: Type | undefined): 'Date' | 'DateTime' | 'DateTimeTz' =>
   type === 'Date' || type === 'DateTimeTz' ? type : 'DateTime';
 

@@ -10,7 +10,7 @@ const exactPostgres = ({ args, types }: Call): string =>
 
 const digitsOf = ({ constants }: Call): number | null => wholeOf(constants[1]);
 
-/** What is nearest towards zero: the rounded number, or one unit of its last digit less. */
+/** Returns SQL for the nearest number towards zero: the rounded number, or one unit of its last digit less. */
 const truncated = (sql: string, rounded: string, digits: number): string => {
   const unit = digits > 0 ? `0.${'0'.repeat(digits - 1)}1` : `1${'0'.repeat(-digits)}`;
   return `CASE WHEN abs(${rounded}) > abs(${sql}) THEN ${rounded} - sign(${sql}) * ${unit} ELSE ${rounded} END`;
@@ -52,7 +52,8 @@ const rounding = (name: 'round' | 'trunc'): Scalar => ({
       const [sql] = call.args as [string];
       if (name === 'trunc' && (digits ?? 0) === 0) return `trunc(${sql})`;
       if (digits === null) return call.types[0] === 'Float' ? `round_even(${sql}, 0)` : `round(${sql})`;
-      // Of a double, 1.005 would be 1.00: it is a little less. A Decimal may be a double too; COALESCE keeps its type.
+      // A double of 1.005 would round to 1.00: it is a little less. A Decimal may be a double too; COALESCE keeps its
+      // type.
       const rounded =
         call.types[0] === 'Integer'
           ? `round(${sql}, ${digits})`

@@ -3,7 +3,7 @@ import type { Constant } from '../tree.ts';
 import type { Type } from '../types.ts';
 
 /**
- * What an argument must be. `count` is a number that is rounded to a whole one; `moment` is a Date, DateTime or
+ * Kind that an argument must have. `count` is a number that is rounded to a whole one; `moment` is a Date, DateTime or
  * DateTimeTz; `clock` may be a Time too.
  */
 export type Kind = 'any' | 'number' | 'count' | 'text' | 'boolean' | 'moment' | 'clock';
@@ -35,7 +35,7 @@ export interface Scalar {
   whole?: Record<number, [least: number, most: number]>;
   /** Arguments that must be text written in the SQL. */
   fixedText?: number[];
-  /** What `unit` may be. Without it the function has none. */
+  /** Values of `unit`. Without them the function has no `unit`. */
   units?: readonly string[];
   /** Not for users: only trees built by code have it. */
   internal?: true;

@@ -6,7 +6,7 @@ import type { Expression, FrameBound, OrderItem, Window } from '../tree.ts';
 import { aggregateName, functionNames, readScalar, withSeparator, wrongCount } from './names.ts';
 import { functionNotAllowed, namesOf, only, type Reader } from './read.ts';
 
-/** What the grammar makes of its own forms: `trim(…)`, `extract(… FROM …)`. */
+/** Names that the grammar gives to its own forms: `trim(…)`, `extract(… FROM …)`. */
 const grammarNames: Record<string, string> = {
   btrim: 'trim',
   ltrim: 'ltrim',

@@ -221,7 +221,7 @@ const booleanTests: Record<string, { value: boolean | null; not: boolean }> = {
   IS_NOT_UNKNOWN: { value: null, not: true },
 };
 
-/** What is in the grammar and not here, in the words of its users. */
+/** Forms of the grammar that are not supported, in the words of its users. */
 const shown: Record<string, string> = {
   A_ArrayExpr: 'An array',
   A_Indirection: 'A field of a row, or an element of an array,',

@@ -12,7 +12,7 @@ const notASelect = (what: string, at?: number): SqlRefusal =>
     position: at ?? null,
   });
 
-/** What `SelectStmt` may have besides these is refused by name. */
+/** Supported keys of `SelectStmt`. Any other is refused by name. */
 const selectKeys = [
   'targetList',
   'fromClause',

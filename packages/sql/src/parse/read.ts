@@ -3,7 +3,7 @@ import { notSupported, SqlRefusal } from '../refusal.ts';
 import type { Expression, Query } from '../tree.ts';
 import type { Parsed } from './text.ts';
 
-/** What the readers of nodes pass on: where nodes stand, and each other. */
+/** Tools that the readers of nodes pass on: the positions of nodes, and each other. */
 export interface Reader {
   at: Parsed['at'];
   expression(node: Node | undefined): Expression;

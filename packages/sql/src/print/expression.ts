@@ -12,7 +12,7 @@ import type { Writer } from './writer.ts';
 
 type Of<K extends Typed['kind']> = Extract<Typed, { kind: K }>;
 
-/** What is printed inside of: the statement's writer and how a query is printed. */
+/** Context in which expressions are printed: the statement's writer and how a query is printed. */
 export interface Printing {
   writer: Writer;
   query(query: ResolvedQuery): string;
@@ -29,7 +29,7 @@ const division = (node: Of<'arithmetic'>, left: string, right: string, { writer 
   const integers = node.left.type === 'Integer' && node.right.type === 'Integer';
   switch (writer.engine) {
     case 'postgres':
-      // What is declared to be a Float may be a whole number.
+      // A value that is declared to be a Float may be a whole number.
       if (node.operator === '/')
         return `(CAST(${left} AS ${float ? 'double precision' : 'numeric'}) / ${by})`;
       // PostgreSQL has no remainder of doubles.

@@ -40,7 +40,7 @@ class QueryPrinter {
     return this.#writer.finish(this.#query(query));
   }
 
-  /** What the expressions of a SELECT are printed with. */
+  /** Returns the context in which the expressions of a SELECT are printed. */
   #printing(select: ResolvedSelect | null): Printing {
     const expressions = select?.group.filter(({ kind }) => kind !== 'column' && kind !== 'constant') ?? [];
     const keys = this.#engine === 'mysql' ? expressions.map(keyOf) : [];

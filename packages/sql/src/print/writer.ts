@@ -7,7 +7,7 @@ import type { Constant } from '../tree.ts';
 
 export type Parameter = string | number | boolean;
 
-/** What is sent to a database. */
+/** Statement as it is sent to a database. */
 export interface Printed {
   sql: string;
   parameters: Parameter[];
@@ -15,7 +15,7 @@ export interface Printed {
   functions: string[];
 }
 
-/** What stands before a parenthesis and is no function. */
+/** Words before a parenthesis that are no functions. */
 const words = new Set([
   'as',
   'and',
@@ -71,9 +71,9 @@ export class Writer {
   }
 
   /**
-   * What a table of FROM is called. On MySQL each has a name of its own in the whole statement: MariaDB 10.11 merges
-   * subqueries, and where two of them use one name, ORDER BY next to a window function is ambiguous for it (1052) or
-   * ends the server.
+   * Returns the name of a table of FROM. On MySQL each has a name of its own in the whole statement: MariaDB 10.11
+   * merges subqueries, and where two of them use one name, ORDER BY next to a window function is ambiguous for it
+   * (1052) or ends the server.
    */
   alias(range: Range): string {
     if (this.engine !== 'mysql') return range.alias;
@@ -141,7 +141,7 @@ export class Writer {
   }
 
   #cast(sql: string, type: Exclude<Constant['type'], 'Null'>): string {
-    // Of a parameter MySQL (not MariaDB) makes a date and a time first: '01:02:03' would be the day 2001-02-03.
+    // MySQL (not MariaDB) makes a date and a time of a parameter first: '01:02:03' would be the day 2001-02-03.
     const given = this.engine === 'mysql' && type === 'Time' ? `CAST(${sql} AS CHAR)` : sql;
     return `CAST(${given} AS ${typeNames[this.engine][type]})`;
   }

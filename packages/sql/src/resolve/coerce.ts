@@ -93,7 +93,7 @@ const kindNames: Record<Exclude<Kind, 'count'>, string> = {
   clock: 'a date or time',
 };
 
-/** What a NULL is where this kind is needed. */
+/** Types of a NULL where this kind is needed. */
 const nullTypes: Partial<Record<Kind, Type>> = {
   number: 'Integer',
   text: 'String',

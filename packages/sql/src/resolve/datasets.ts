@@ -42,7 +42,7 @@ class Fields {
     return this.#guesses.get(name.toLowerCase()) ?? 'Unknown';
   }
 
-  /** What the expression of a column gives. */
+  /** Returns the value of the expression of a column. */
   expression({ name, expression }: TableColumn): Typed {
     return resolveExpression(expression ?? { kind: 'column', table: null, name }, this.#place);
   }
@@ -52,7 +52,7 @@ class Fields {
     const found = this.expression(column);
     if (found.type === 'Interval')
       throw notSupported(`The field \`${column.name}\` is an interval.`, column.name);
-    // Of a column alone nothing is known but what this field declares.
+    // The declaration of this field is all that is known of a column alone.
     const arg: Typed = found.kind === 'column' ? { ...found, type: 'Unknown' } : found;
     const type = typeOf(column.datatype);
     return type === 'Unknown' ? arg : { kind: 'declared', arg, type };
@@ -141,7 +141,7 @@ const declaredOf = (column: Typed & { kind: 'column' }): Typed =>
     ? column
     : { kind: 'declared', arg: { ...column, type: 'Unknown' }, type: column.type };
 
-/** What a table is in FROM. */
+/** Entry of a table in FROM. */
 type Entered =
   | { kind: 'table'; source: Source | ResolvedCte; columns(range: Range, name: string): Visible[] }
   | { kind: 'subquery'; query: ResolvedSelect; columns(range: Range, name: string): Visible[] };

@@ -9,7 +9,7 @@ import { rangesOf } from '../walk.ts';
 import { asKind, castTo, isText, unify, widened } from './coerce.ts';
 import type { Scope } from './scope.ts';
 
-/** Where expressions stand, and what they may hold there. */
+/** Position of expressions, and what they may hold there. */
 export interface Place {
   scope: Scope;
   /** The clause, for messages: `WHERE`. */

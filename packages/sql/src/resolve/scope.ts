@@ -42,10 +42,10 @@ const unknownColumn = (
     suggestions,
   });
 
-/** What the expressions of one SELECT can name. */
+/** Names that the expressions of one SELECT can use. */
 export class Scope {
   entries: Entry[] = [];
-  /** What can be named without a table, in the order of `SELECT *`. */
+  /** Columns that can be named without a table, in the order of `SELECT *`. */
   visible: Visible[] = [];
   readonly parent: Scope | null;
   /** True if something inside reads a column of a scope around it. */
@@ -71,7 +71,7 @@ export class Scope {
     return matching(this.entries, name, (entry) => entry.name)[0] ?? null;
   }
 
-  /** What `*`, or `table.*`, stands for. */
+  /** Returns the columns that `*`, or `table.*`, stands for. */
   star(table: string | null, at: number | undefined): { name: string; value: Typed }[] {
     const entry = table === null ? null : this.entry(table);
     if (table !== null && !entry)

@@ -6,7 +6,7 @@ import { plainObject } from './top.ts';
 /** The kinds whose endpoints judge the schemas of tools. */
 export type EndpointKind = Exclude<ResolvedLlm['kind'], 'mock'>;
 
-/** What the endpoints of a kind refuse besides what all of them may refuse. */
+/** Refusals of the endpoints of a kind, besides those that any endpoint may make. */
 interface Rules {
   /** The names that a property at the top can have. */
   propertyNames?: RegExp;

@@ -28,7 +28,7 @@ const isType = (value: unknown) =>
 /** A type may be named once in a list of types. */
 const withoutRepeats = (type: unknown): unknown => (Array.isArray(type) ? [...new Set(type)] : type);
 
-/** What the values of keywords must be in 2020-12. A keyword of an earlier draft with another value is removed. */
+/** Checks of the values of keywords by 2020-12. A keyword of an earlier draft with another value is removed. */
 const valid: Record<string, (value: unknown) => boolean> = {
   type: isType,
   required: isTexts,
@@ -66,7 +66,7 @@ const removed = new Set([
   '$dynamicAnchor',
   '$recursiveRef',
   '$recursiveAnchor',
-  // Of earlier drafts.
+  // Keywords of earlier drafts.
   'additionalItems',
   'dependencies',
   // Providers refuse it, and so do proxies in front of others.
@@ -153,7 +153,7 @@ const modernNode = (given: Schema, depth: number): Schema => {
       if (typeof value === 'boolean' && key.endsWith('Properties')) set(key, value);
       else if (isObject(value) || typeof value === 'boolean') {
         const one = subschema(value, depth);
-        // Of a condition that cannot be said here nothing would be left but "never".
+        // A condition that cannot be expressed here would leave nothing but "never".
         if (key !== 'not' || (one !== false && Object.keys(one).length > 0)) set(key, one);
       }
     } else if (valid[key]?.(value) ?? true) {

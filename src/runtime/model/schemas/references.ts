@@ -6,7 +6,7 @@ const maxFollowed = 16;
 /** A schema with its references replaced has at most this many objects. */
 const maxObjects = 5_000;
 
-/** What the reference means inside `root`; undefined if it leads nowhere, or out of the schema. */
+/** Returns the target of the reference inside `root`; undefined if it leads nowhere, or out of the schema. */
 export const resolveReference = (root: Schema, reference: string): Schema | undefined => {
   if (!reference.startsWith('#')) return undefined;
   let at: unknown = root;

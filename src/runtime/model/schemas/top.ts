@@ -2,7 +2,10 @@ import { isObject } from '../../../lib/objects.ts';
 import { anyOf, type Schema } from './modern.ts';
 import { resolveReference } from './references.ts';
 
-/** What providers refuse at the top of the arguments of a tool. What it says of properties is said without it. */
+/**
+ * Keywords that providers refuse at the top of the arguments of a tool. Their rules for properties are kept without
+ * them.
+ */
 const refused = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'enum', 'const', 'if', 'then', 'else'] as const;
 
 /** The properties that an object may have, with all schemas that are said of each, and those that it must have. */
@@ -21,8 +24,8 @@ const allowsObjects = ({ type }: Schema): boolean =>
   type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'));
 
 /**
- * How many schemas are looked at. Those after them say nothing: a definition that refers twice to the next one, which does
- * the same, would otherwise keep the process busy for hours.
+ * Limit of the schemas that are read. Those after it add nothing: a definition that refers twice to the next one, which
+ * does the same, would otherwise keep the process busy for hours.
  */
 const maxSchemas = 500;
 

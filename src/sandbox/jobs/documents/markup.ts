@@ -35,7 +35,7 @@ const decodeEntities = (text: string): string =>
 
 const tagName = /^<\/?([a-zA-Z][a-zA-Z0-9-]{0,30})/;
 
-/** Where the tag that begins at `start` ends; a `>` in a quoted value does not end it. */
+/** Returns the end of the tag that begins at `start`; a `>` in a quoted value does not end it. */
 const endOfTag = (html: string, start: number): number => {
   let quote = '';
   for (let i = start + 1; i < html.length; i++) {

@@ -16,7 +16,7 @@ interface Handlers {
   ): void;
 }
 
-/** What tesseract.js finds, in pixels from the top left. */
+/** Text that tesseract.js finds, in pixels from the top left. */
 interface Found {
   text: string;
   /** 0 to 100. */

@@ -19,7 +19,7 @@ export interface Line {
   /** Null if what was read has no layout. */
   bbox: Box | null;
   words?: Word[];
-  /** How sure OCR is, 0 to 1; absent for text that was not guessed from a picture. */
+  /** Confidence of OCR, 0 to 1; absent for text that was not guessed from a picture. */
   confidence?: number;
 }
 

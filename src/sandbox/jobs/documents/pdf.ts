@@ -91,7 +91,7 @@ interface Field {
   rect?: number[];
 }
 
-/** What people see in a field: `Yes` and `No` for a box to tick; null for what has no value. */
+/** Returns the text that people see in a field: `Yes` and `No` for a box to tick; null for a field without a value. */
 const shownValue = (field: Field): string | null => {
   const { fieldValue } = field;
   if (field.pushButton) return null;

@@ -19,7 +19,7 @@ export interface DocumentReadInput {
 
 export interface DocumentRead {
   pages: Page[];
-  /** How many the document has. */
+  /** Number of pages of the document. */
   total: number;
   /** The pages asked for: those that `pages` has, or would have. */
   asked: number[];

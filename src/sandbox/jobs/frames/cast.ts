@@ -1,8 +1,9 @@
 import { type FrameDatatype, fits } from './datatypes.ts';
 
 /**
- * What a datatype that was asked for takes besides its own values. Inference is careful, because a wrong guess loses
- * something; a person who names a datatype wants a cast: zeros in front, a plus sign and blanks around do not matter.
+ * Casts of the datatypes that a person asks for: the texts that each takes besides its own values. Inference is
+ * careful, because a wrong guess loses something; a person who names a datatype wants a cast: zeros in front, a plus
+ * sign and blanks around do not matter.
  */
 
 const booleans: Record<string, string> = {

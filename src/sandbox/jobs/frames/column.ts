@@ -2,7 +2,7 @@ import { castText } from './cast.ts';
 import { type FrameDatatype, fits, isAmbiguous, maxDecimalDigits } from './datatypes.ts';
 
 /**
- * Where a text comes from, which decides what it may become: a cell of a CSV file can be anything; a number, a boolean
+ * Origin of a text, which decides what the text may become: a cell of a CSV file can be anything; a number, a boolean
  * and a date are what their file says; a string of a JSON file may be a date, for which JSON has no type of its own;
  * text stays text.
  */
@@ -23,7 +23,9 @@ const candidatesOf: Record<CellKind, readonly FrameDatatype[]> = {
   text: [],
 };
 
-/** What a column of a declared datatype may hold instead if not all of its values are of it; else it is text. */
+/**
+ * Datatypes of a column if not all of its values are of the declared one, in the order of preference; else it is text.
+ */
 const declaredCandidates: Partial<Record<FrameDatatype, readonly FrameDatatype[]>> = {
   // A BIGINT of 19 digits is a whole number that only a Decimal holds.
   Integer: ['Integer', 'Decimal'],

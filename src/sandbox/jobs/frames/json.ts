@@ -1,7 +1,7 @@
 import { JobFault } from '../fault.ts';
 import type { Cell } from './column.ts';
 
-/** What JSON.parse gives a reviver besides the value: the text of a number, with every digit. */
+/** Reviver of JSON.parse, which gets the text of a number with every digit besides the value. */
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 interface RawJson {
   rawJSON: string;

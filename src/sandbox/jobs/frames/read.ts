@@ -21,7 +21,7 @@ export type FrameFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'xlsx' | 'parquet'
 /** Reads the file `source` of the job's folder into `frame.parquet`. */
 export interface FrameReadInput {
   format: FrameFormat;
-  /** Of a spreadsheet: the first unless given. */
+  /** Sheet of a spreadsheet: the first unless given. */
   sheet?: string;
   /** True if the first row names the columns (CSV, TSV and spreadsheets). */
   header: boolean;

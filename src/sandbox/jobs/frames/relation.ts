@@ -10,7 +10,7 @@ export const queryRows = async (connection: DuckDBConnection, sql: string): Prom
 
 export interface Relation {
   columns: StoredColumn[];
-  /** What to select to store it. */
+  /** Query that selects the columns as they are stored. */
   select: string;
   warnings: FrameWarning[];
 }

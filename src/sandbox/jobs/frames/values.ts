@@ -41,8 +41,8 @@ const asText = /^(?:UUID|ENUM|INTERVAL|BIT|TIME WITH TIME ZONE|TIME_NS|BIGNUM|JS
 export const isWideInteger = (type: string): boolean => wideIntegers.includes(type);
 
 /**
- * How a column of any type is stored: the expression to select, and the column that it makes. `fitsInteger` says of a
- * wide integer whether all its values are Integers.
+ * Returns the storage of a column of any type: the expression to select, and the column that it makes. `fitsInteger`
+ * says of a wide integer whether all its values are Integers.
  */
 export const storeColumn = (
   name: string,
@@ -109,7 +109,7 @@ export const jsonOf = (column: StoredColumn, maxCharacters?: number): string => 
   }
 };
 
-/** What spreadsheets take for the beginning of a formula. */
+/** Beginning of a formula for spreadsheets. */
 const formula = /^[=+\-@\t\r]/;
 
 /** A name as the header of a CSV file. */

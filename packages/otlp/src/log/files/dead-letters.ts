@@ -36,7 +36,7 @@ export class DeadLetterFiles {
   add(deadLetters: readonly NewDeadLetter[], count: () => Promise<boolean>): Promise<boolean> {
     return this.#mutex.run(async () => {
       const before = passed(this.#cursor.state);
-      // What the cursor has passed is counted already: `count` will detect that.
+      // Dead letters that the cursor has passed are counted already: `count` will detect that.
       const added = deadLetters.filter(({ ordinal }) => ordinal >= before);
       const names = added.map(({ ordinal }) => deadLetterId(ordinal));
       try {

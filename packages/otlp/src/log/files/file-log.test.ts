@@ -35,7 +35,7 @@ test('batches are read one after the other and passed in one commit, from any sp
   expect(names(rest)).toEqual(['c-0', 'c-1', 'c-2', 'd-0', 'd-1', 'd-2']);
   expect(await log.read(1, 10_000, rest)).toBeNull();
   expect(await log.commit(rest, 1, { delivered: 7 })).toBe(true);
-  // What the cursor has passed is not read again, whatever batch is passed as `after`.
+  // Spans that the cursor has passed are not read again, whatever batch is passed as `after`.
   expect(names(await log.read(1, 10_000, a))).toEqual(['c-1', 'c-2', 'd-0', 'd-1', 'd-2']);
   await reopen();
   expect(await drain(1)).toEqual(['c-1', 'c-2', 'd-0', 'd-1', 'd-2']);
@@ -147,7 +147,7 @@ test('retention expires the oldest first, by age and by size, and counts them be
   expect(aged).toBeLessThanOrEqual(6);
   expect(names(await log.read(1, 100))).toEqual([`s${aged}-0`]);
   expect(await log.oldest(1)).toBe(1_001_000 + aged * 1_000);
-  // What was read before is expired now, so it must not be delivered as well.
+  // Spans that were read before are expired now, so they must not be delivered as well.
   expect(await log.commit(early, 1, { delivered: 1 })).toBe(false);
   await log.expire(0, 4_500);
   expect(log.counters(1).queued).toBeLessThanOrEqual(4);

@@ -83,7 +83,7 @@ export class SegmentHousekeeping {
     await this.#writer.exclusive(() => this.#unlink(this.#passedByAll()));
   }
 
-  /** How many segments, from the first on. */
+  /** Counts the segments, from the first on, that every integration has passed. */
   #passedByAll(): number {
     const { segments, sealed, totals: accepted } = this.#writer;
     let count = 0;

@@ -12,7 +12,7 @@ import {
 export interface Segment {
   base: number;
   path: string;
-  /** Of its head; 0 if that is damaged: then the first record is searched for from the beginning. */
+  /** Length of its head; 0 if that is damaged: then the first record is searched for from the beginning. */
   headLength: number;
   /** The time of the last record before it: none of those is younger. */
   created: number;

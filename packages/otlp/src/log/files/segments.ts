@@ -9,8 +9,9 @@ const segmentPath = (directory: string, base: number): string =>
   join(directory, `${String(base).padStart(16, '0')}.segment`);
 
 /**
- * How files of the log are opened to write: each write is durable when it returns, as if followed by fdatasync, for
- * one trip to the thread pool instead of two. (macOS keeps it from a crash of the system, not from a power cut.)
+ * Flags with which files of the log are opened to write: each write is durable when it returns, as if followed by
+ * fdatasync, for one trip to the thread pool instead of two. (macOS keeps it from a crash of the system, not from a
+ * power cut.)
  */
 export const synced = constants.O_RDWR | constants.O_DSYNC;
 
@@ -67,7 +68,7 @@ const readHead = async (
   }
 };
 
-/** What a start finds: the segments, the offset where the readable log ends, and what was accepted up to there. */
+/** Findings of a start: the segments, the offset where the readable log ends, and the totals accepted up to there. */
 export interface Recovered {
   segments: Segment[];
   end: number;

@@ -3,7 +3,7 @@ import { decodeHead, type Head, headerNames } from './message.ts';
 import type { StoredHeaders } from './stream.ts';
 
 /**
- * What had been accepted up to and with the message `seq`. Kept in the database: see
+ * Totals that had been accepted up to and with the message `seq`. Kept in the database: see
  * migrations/0060_telemetry_streams.sql.
  */
 export interface Checkpoint {
@@ -43,8 +43,8 @@ export const uploadWithinMs = 20_000;
 const messageOverhead = 100;
 
 /**
- * What was accepted, summed up over the stream: every replica reads the headers of all messages in order and comes to
- * the same totals. Pure: knows neither network nor database.
+ * Totals of accepted spans, summed up over the stream: every replica reads the headers of all messages in order and
+ * comes to the same totals. Pure: knows neither network nor database.
  */
 export class StreamAggregate {
   /** Everything up to this message is in the totals. */
@@ -158,7 +158,7 @@ export class StreamAggregate {
     return this.checkpoints.findLast(({ totals }) => (totals.get(number)?.spans ?? 0) <= spans);
   }
 
-  /** How many spans of the integration had been accepted by the newest checkpoint that is not behind `seq`. */
+  /** Returns the spans of the integration that the newest checkpoint not behind `seq` had accepted. */
   acceptedBy(number: number, seq: number): number {
     if (seq >= this.seq) return this.accepted(number).spans;
     return this.checkpoints.findLast((one) => one.seq <= seq)?.totals.get(number)?.spans ?? 0;

@@ -6,7 +6,7 @@ const leaseSeconds = 12;
 const renewEveryMs = 4_000;
 const heartbeatEveryMs = 1_000;
 const takeMoreMs = 100;
-/** How long before the end of its lease an owner stops delivering, by its own clock. */
+/** Margin before the end of its lease at which an owner stops delivering, by its own clock. */
 const leaseMarginMs = 1_000;
 
 /**

@@ -13,9 +13,9 @@ export interface HousekeepingParts {
 }
 
 /**
- * What the maintenance leader does for all replicas: it saves checkpoints, expires, and removes from the stream what
- * every integration has passed. If two replicas lead for a moment, each removes only what no integration needs as far
- * as it knows, and what it knows is never too new.
+ * Tasks of the maintenance leader for all replicas: it saves checkpoints, expires, and removes from the stream the
+ * messages that every integration has passed. If two replicas lead for a moment, each removes only messages that no
+ * integration needs as far as it knows, and its knowledge is never too new.
  */
 export class Housekeeping {
   readonly #parts: HousekeepingParts;

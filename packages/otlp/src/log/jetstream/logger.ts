@@ -4,7 +4,7 @@ interface Line {
   (message: string): void;
 }
 
-/** What the log on JetStream reports of itself; a logger of pino is one. */
+/** Logger of the log on JetStream; a logger of pino is one. */
 export interface Logger {
   debug: Line;
   info: Line;

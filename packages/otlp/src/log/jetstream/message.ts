@@ -18,7 +18,7 @@ export interface Head {
   seq: number;
   /** When the server stored it, ms since 1970. */
   time: number;
-  /** What it holds for each integration. */
+  /** Spans and bytes that it holds for each integration. */
   accepted: ReadonlyMap<number, Accepted>;
   crc: number;
   /** Sequence numbers of the messages that hold the body; empty: it is in this one. */

@@ -19,7 +19,10 @@ export interface StreamPosition {
   ordinal: number;
 }
 
-/** Where to read on: at the cursor, or at a later checkpoint if nothing came for the integration in between. */
+/**
+ * Returns the position to read on from: the cursor, or a later checkpoint if nothing came for the integration in
+ * between.
+ */
 export const positionOf = (cursor: Cursor, aggregate: StreamAggregate): StreamPosition => {
   const ordinal = passed(cursor);
   const checkpoint = aggregate.checkpointBefore(cursor.number, ordinal - cursor.recordOffset);
@@ -171,7 +174,7 @@ export class StreamReader {
   }
 }
 
-/** What a record has for an integration, behind its first `skip` spans. */
+/** Returns the parts of a record for an integration, behind its first `skip` spans. */
 const partsOf = (
   slices: readonly Slice[],
   number: number,

@@ -2,7 +2,7 @@ import type { Counts } from '../counts.ts';
 import type { DeadLetter, DeadLetterEnd, NewDeadLetter } from '../dead-letter.ts';
 import type { Checkpoint } from './aggregate.ts';
 
-/** How far an integration has come in the stream, and who delivers it. */
+/** Position of an integration in the stream, and its owner, which delivers. */
 export interface Cursor extends Counts {
   number: number;
   /** Everything up to this message is passed, and `recordOffset` spans of the next record for the integration. */
@@ -17,11 +17,11 @@ export interface Cursor extends Counts {
 }
 
 /**
- * What the replicas that share a stream keep in a database that they share too, as one replica sees it. Each call is one
- * atomic and durable change.
+ * Store, in a database that replicas with a common stream share too, as one replica sees it. Each call is one atomic
+ * and durable change.
  */
 export interface StreamStore {
-  /** Of the stream: the same on every replica. */
+  /** Id of the stream: the same on every replica. */
   readonly id: string;
   readonly deadLetters: DeadLetterStore;
 

@@ -7,9 +7,9 @@ import type { LogStream } from './stream.ts';
 
 /** Records in flight at a time. The server syncs one after the other: more would only wait there. */
 const maxUnderWay = 4;
-/** How much of the largest message its headers may need. */
+/** Part of the largest message that its headers may need. */
 const headerBytes = 64 * 1024;
-/** How long to wait for a record that fits into one message; the sender tries again. */
+/** Time to wait for a record that fits into one message; the sender tries again. */
 const publishWithinMs = 10_000;
 
 /**

@@ -1,7 +1,17 @@
 import { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { downloadHeaders } from './download.ts';
+import type { z } from 'zod';
+import { type Context, runHandler } from './context.ts';
+import { anyContent, downloadHeaders } from './download.ts';
 import { matchesTag } from './etag.ts';
+import { findFor, readQuery } from './given.ts';
+import {
+  contentEtag,
+  describeOperation,
+  ifNoneMatchParameter,
+  notModified,
+  queryParameters,
+} from './operation-document.ts';
+import { type Call, type Find, type Operation, type Route, routeOf } from './route.ts';
 import { watchAccess } from './stream.ts';
 
 /** Bytes to be saved as a file. */
@@ -26,11 +36,9 @@ const encodedName = (name: string): string =>
   );
 
 /** Sends the bytes, or 304 if the client has them. What is sent ends early when the caller loses access. */
-export const sendDownload = (
+const sendDownload = (
   { name, contentType, size, tag, bytes, close = async () => {} }: FileDownload,
-  { headers, method }: FastifyRequest,
-  reply: FastifyReply,
-  recheck: () => Promise<void>,
+  { request: { headers, method }, reply, recheck }: Call,
 ): void => {
   const etag = `"${tag}"`;
   reply.headers({ ...downloadHeaders, 'cache-control': 'private, no-store', etag });
@@ -57,4 +65,36 @@ export const sendDownload = (
     void close();
   });
   reply.send(stream);
+};
+
+/** An operation whose response is a file. */
+interface DownloadOperation<F, Q extends z.ZodType> extends Operation {
+  find?: Find<F>;
+  query?: Q;
+  handler: (context: Context<F, z.output<Q>>) => Promise<FileDownload>;
+}
+
+export const downloadRoute = <F = undefined, Q extends z.ZodType = z.ZodType<undefined>>(
+  operation: DownloadOperation<F, Q>,
+): Route => {
+  const { find, query, handler } = operation;
+  return routeOf(operation, {
+    ...(find && { find }),
+    serve: async (call) => {
+      const found = await findFor(find, call.request);
+      const given = { found, query: readQuery(query, call.request) };
+      const { result } = await runHandler<Context<F, z.output<Q>>, FileDownload>(call, given, {}, handler);
+      sendDownload(result, call);
+    },
+    describe: (components, tags) =>
+      describeOperation(operation, tags, {
+        query: queryParameters(query, components),
+        headers: [ifNoneMatchParameter],
+        success: {
+          200: { description: 'Success.', ...contentEtag, ...anyContent },
+          304: notModified('The client has the content already.'),
+        },
+        failures: query ? [422] : [],
+      }),
+  });
 };
