@@ -4,7 +4,7 @@ import { type RunKind, type RunRow, sqlOf } from './kind.ts';
 import type { Lease, NewApproval, StoredDecision } from './types.ts';
 
 /** A tool call that a person approved, with the arguments that it is made with. */
-export interface ApprovedCall {
+interface ApprovedCall {
   tool_call_id: string;
   arguments: Record<string, unknown>;
   /** True if a person changed the arguments: the model is notified. */
