@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from '../database/index.ts';
 
-/** Way to name the rows of a kind. */
 interface Thing {
   /** The table as `t`, with what its name needs. */
   from: RawBuilder<unknown>;
-  /** May be null. */
+  /** Name, which may be null. */
   name: RawBuilder<unknown>;
   /** Text that tells the row from others with the same name. */
   detail?: RawBuilder<unknown>;
@@ -19,7 +18,7 @@ export const things: Readonly<Record<string, Thing>> = {
   agent: { from: sql`agents t`, name: sql`t.name`, detail: sql`t.mode` },
   schedule: {
     from: sql`schedules t join agents a on a.id = t.agent_id`,
-    // It has the name of its Work Items; without one that of its agent.
+    // A schedule has the name of its Work Items; without one that of its agent.
     name: sql`coalesce(t.work_item_name, a.name)`,
     detail: sql`a.name || ', ' || t.cron_expression || ' ' || t.timezone`,
     agentId: sql`t.agent_id`,

@@ -18,7 +18,7 @@ import {
 
 /** Part of a callback that is not secret, as the resource that has it stores and shows it. */
 export interface Callback {
-  /** The same as long as the owner has it. */
+  /** Id that stays the same as long as the owner has the callback. */
   id: string;
   /** Id of its present row, if it was changed: a row never changes. */
   row_id?: string;
@@ -31,7 +31,7 @@ export interface Callback {
 /** A callback in the response of the request that created it. */
 type CreatedCallback = Callback & { secret?: string };
 
-/** One of a create body or of an update body. */
+/** Callback of a create body or of an update body. */
 type GivenCallback = NewCallback & Partial<Pick<ChangedCallback, 'id'>>;
 
 /** Secret part of a callback. */
@@ -65,7 +65,7 @@ export interface CallbackStore {
   add(tx: Tx, owner: Owner, given: readonly NewCallback[], actor: Actor): Promise<StoredCallbacks>;
   /**
    * The 422 for callbacks that the actor may not give: a member gives no address that is not public. Null if there is none.
-   * What stays of `before` may stay.
+   * Callbacks of `before` that are left may stay.
    */
   refusalOf(actor: Actor, given: readonly GivenCallback[], before?: readonly Callback[]): ApiError | null;
   /** Replaces the callbacks of the locked owner. Those that `given` names by their id keep what it leaves out. */

@@ -33,18 +33,18 @@ const longestSleepMs = 60_000;
 const retryMs = 100;
 /** Time that requests may continue after a stop before they are released. */
 const graceMs = 5_000;
-/** Nothing of the body of a response is used. */
+/** Limit of the body of a response, of which nothing is used. */
 const maxBodyBytes = 4_096;
 
 export interface DeliveryParts {
   db: Database;
   egress: Egress;
-  /** For callbacks that members gave. */
+  /** Egress for callbacks that members gave. */
   membersEgress: Egress;
   log: Logger;
   clock: Clock;
   sealed: SealedSettings<CallbackSettings>;
-  /** Without a slash at the end. */
+  /** Returns the address of the platform without a slash at the end. */
   publicUrl: () => string;
   /** An attempt ended. */
   onAttempt: (outcome: 'delivered' | 'retried' | 'failed' | 'gone') => void;
@@ -169,7 +169,7 @@ export class CallbackDelivery {
     this.#inFlight.add(flight);
   }
 
-  /** Sends it once. Resolves to null if the stop of this replica ended the attempt. */
+  /** Sends a delivery once. Resolves to null if the stop of this replica ended the attempt. */
   async #attempt(delivery: Delivery): Promise<AttemptResult | null> {
     const { db, clock, sealed, publicUrl } = this.#parts;
     const row = await db.run((executor) => findCallback(executor, delivery.callback_id));

@@ -149,7 +149,7 @@ interface Moved {
   schedule_id: string | null;
   work_item_name: string | null;
   status: string;
-  /** Null if it was created. */
+  /** Status before; null if the Work Item was created. */
   previous_status: string | null;
 }
 

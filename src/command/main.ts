@@ -71,7 +71,7 @@ const report = (error: unknown): number => {
       print('\nThe plan of now:\n');
       showPlan(error.plan);
     }
-    // They quote names that others gave.
+    // Messages quote names that others gave.
     process.stderr.write(`Error: ${safe(error.message)}\n`);
     for (const { path, message } of error.details)
       process.stderr.write(`  ${safe(path)}: ${safe(message)}\n`);

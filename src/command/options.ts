@@ -2,12 +2,11 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 /** The address of a platform, and the key that requests carry. */
 export interface Access {
-  /** Without a slash at its end. */
+  /** Address of the platform without a slash at its end. */
   url: string;
   key: string;
 }
 
-/** Options of the command. */
 export interface Options extends Access {
   command: 'export' | 'plan' | 'apply';
   /** `-`: standard input or output. */

@@ -18,14 +18,14 @@ export interface BuiltFiles {
   index: string;
   /** The tags that load the files of the page at a path. */
   tagsOf: (path: string) => string;
-  /** By path, `/assets/app.js`. */
+  /** Files by path, `/assets/app.js`. */
   byPath: ReadonlyMap<string, BuiltFile>;
 }
 
 /** The hash of what the build was made from. The build writes it last. */
 const builtFile = '.built';
 
-/** Which files each page loads. It is not served. */
+/** List of the files that each page loads. It is not served. */
 const pagesFile = '.vite/pages.json';
 
 const types: Record<string, string> = {

@@ -67,7 +67,7 @@ const notBuilt = `<!doctype html>
 /** Time that a page waits for who is signed in, in milliseconds. After that it asks itself. */
 const waitForMeMs = 300;
 
-/** Who is signed in, so that the page need not ask; null if no one is. */
+/** Returns the user who is signed in, so that the page need not ask; null if no one is. */
 const readMe = async ({ headers, read }: SiteRequest): Promise<string | null> => {
   if (headers.cookie === undefined) return null;
   const me = read('/app/api/me').catch(() => null);

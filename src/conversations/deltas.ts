@@ -5,7 +5,7 @@ import type { NewEvent } from './event-store.ts';
 /** Text is gathered until it is so old or so long. */
 const gatherMs = 100;
 const gatherBytes = 2_048;
-/** After a failure of the database. */
+/** Delay after a failure of the database. */
 const retryMs = 1_000;
 
 /** `text` in parts of at most `gatherBytes` bytes of UTF-8, none of which ends inside a character. */

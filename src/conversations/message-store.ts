@@ -34,7 +34,7 @@ export const appendMessages = async (
   return stored;
 };
 
-/** Newest first, one more than `limit`. */
+/** Returns messages, newest first, one more than `limit`. */
 export const listMessages = async (
   executor: Executor,
   conversationId: string,
@@ -48,7 +48,7 @@ export const listMessages = async (
   return rows;
 };
 
-/** As `listMessages`, with the principal that began a run with the message; null for any other message. */
+/** Returns messages as `listMessages` does, with the principal that began a run with the message; null for others. */
 export const listAuthoredMessages = async (
   executor: Executor,
   conversationId: string,

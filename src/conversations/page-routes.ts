@@ -97,7 +97,6 @@ const readDetail = async (
   };
 };
 
-/** Routes of the page of a conversation. */
 export const pageRoutes = (db: Database): Route[] => {
   const find = conversationFinder(db);
   const shared = { role: 'member', scope: 'conversations:read', base: 'app' } as const;

@@ -60,7 +60,7 @@ export const runRoutes = ({ db, watcher, openStreams }: RunParts): Route[] => {
           );
         } catch (error) {
           if (!(error instanceof IdempotentReplay)) throw error;
-          // The same run, as it is by now.
+          // Returns the run of the first request, as it is by now.
           header('idempotency-replayed', 'true');
           begun = error.response.body as RunResponse;
         }

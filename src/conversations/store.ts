@@ -33,7 +33,7 @@ const columns = sql`c.id, c.agent_id, c.name, c.title, c.metadata, c.active_run_
 const select = async (executor: Executor, rest: RawBuilder<unknown>): Promise<Conversation[]> =>
   (await sql<Conversation>`select ${columns} from conversations c ${rest}`.execute(executor)).rows;
 
-/** Newest first, one more than `limit`. `createdBy`: only those of this principal; null: all. */
+/** Returns conversations, newest first, one more than `limit`. `createdBy`: only those of this principal; null: all. */
 export const listConversations = (
   executor: Executor,
   { agentId, createdBy }: { agentId: string; createdBy: string | null },

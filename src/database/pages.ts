@@ -1,6 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely';
 
-/** Which rows of a list: `limit` rows with ids below `next`; the newest ones if it is null. */
+/** Page of a list: `limit` rows with ids below `next`; the newest ones if it is null. */
 export interface Page {
   limit: number;
   next: string | null;

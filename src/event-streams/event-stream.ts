@@ -10,7 +10,6 @@ export interface StreamEvent {
   data: string;
 }
 
-/** Source of the events of a stream. */
 export interface StreamSource {
   /** The next events, oldest first; `ended`: none will follow them. `more`: there are more already. */
   read(): Promise<{ events: readonly StreamEvent[]; ended: boolean; more: boolean }>;

@@ -18,7 +18,7 @@ const tooMany = (whose: string, most: number) =>
 export class OpenStreams {
   readonly #open = new Map<string, number>();
 
-  /** Counts one more until `closed` is aborted. Throws 429 if the key or its root has too many. */
+  /** Counts a stream until `closed` is aborted. Throws 429 if the key or its root has too many. */
   open({ keyId, id, rootId }: Principal, closed: AbortSignal): void {
     const names = [`key ${keyId ?? id}`, `root ${rootId}`] as const;
     const [byKey, byRoot] = names.map((name) => this.#open.get(name) ?? 0) as [number, number];

@@ -8,7 +8,7 @@ const lookEveryMs = 1_000;
 export interface WatcherParts {
   db: Database;
   log: Logger;
-  /** For the loop. */
+  /** Name of the loop. */
   name: string;
   /** Is notified of changes, with `scope:seq` or without a payload; absent: changes are only looked for. */
   channel?: string;

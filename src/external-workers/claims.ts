@@ -82,7 +82,7 @@ export interface ClaimParts {
   room: WaitingRoom;
 }
 
-/** Who claims: their request. */
+/** Request of the worker that claims. */
 type Caller = Pick<JsonContext, 'principal' | 'signal' | 'checkAccess'>;
 
 /**
@@ -109,7 +109,7 @@ export const claimRecords = async (
         return made;
       });
       if (!signal.aborted) return records;
-      // It left while the claim was committed.
+      // The caller left while the claim was committed.
       for (const { lease } of records)
         await db.tx((tx) => workItemRuns.release(tx, { ...lease, by: principal }));
     } catch (error) {

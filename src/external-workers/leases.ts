@@ -108,7 +108,6 @@ const inUnsafeCall = {
   message: 'The worker gave up during a tool call that must not be repeated.',
 };
 
-/** Returns the end of the execution that the worker asks for. */
 const endingOf = ({ outcome, result, error, review }: FinishBody): Omit<Ending, keyof Lease> => {
   switch (outcome) {
     case 'COMPLETED':

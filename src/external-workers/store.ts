@@ -17,7 +17,7 @@ export interface LeaseState {
   finishHash: string | null;
   /** The last claim is this one, and it was not finished. */
   isCurrent: boolean;
-  /** No heartbeat came in time, though no one has taken the Work Item yet. */
+  /** True if no heartbeat came in time, though no one has taken the Work Item yet. */
   isExpired: boolean;
   cancelRequested: boolean;
   unsafeToolInFlight: boolean;

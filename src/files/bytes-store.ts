@@ -27,7 +27,7 @@ export const deleteBytes = async (executor: Executor, ids: readonly string[]): P
   await sql`delete from file_bytes where file_id = any(${ids}::uuid[])`.execute(executor);
 };
 
-/** Which of the ids a file or data frame has. */
+/** Returns those of the ids that a file or data frame has. */
 export const listReferred = async (executor: Executor, ids: readonly string[]): Promise<Set<string>> => {
   const { rows } = await sql<{ id: string }>`
     select id from kept_bytes where id = any(${ids}::uuid[])`.execute(executor);

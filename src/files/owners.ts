@@ -10,7 +10,7 @@ interface Owner {
 
 /** A kind of owner: how paths name it, and what must hold to change its files. */
 export interface OwnerKind {
-  /** In the ids of operations: `listConversationFiles`. */
+  /** Name in the ids of operations: `listConversationFiles`. */
   name: 'Conversation' | 'WorkItem';
   text: string;
   path: string;
@@ -19,6 +19,6 @@ export interface OwnerKind {
   find: (request: { params: Record<string, string>; principal: Principal }) => Promise<Owner>;
   /** Keeps the owner from being deleted before the transaction ends. Throws 404 if it is gone. */
   lock: (tx: Tx, owner: OwnerIds) => Promise<void>;
-  /** The same, and throws 412 if its files may not be changed now. */
+  /** Locks as `lock` does. Throws 412 too, if the files of the owner may not be changed now. */
   lockForFiles: (tx: Tx, owner: OwnerIds) => Promise<void>;
 }

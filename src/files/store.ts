@@ -1,6 +1,6 @@
 import { type Executor, type Page, sql, type Tx } from '../database/index.ts';
 
-/** To what files belong: exactly one of the two is an id. */
+/** Owner of files: exactly one of the two is an id. */
 export type OwnerIds =
   | { conversation_id: string; work_item_id: null }
   | { conversation_id: null; work_item_id: string };
@@ -21,7 +21,7 @@ const columns = sql`id, conversation_id, work_item_id, name, content_type, size_
 export const ownedBy = ({ conversation_id, work_item_id }: OwnerIds) =>
   conversation_id === null ? sql`work_item_id = ${work_item_id}` : sql`conversation_id = ${conversation_id}`;
 
-/** Newest first, one more than `limit`. */
+/** Returns files, newest first, one more than `limit`. */
 export const listFiles = async (
   executor: Executor,
   owner: OwnerIds,

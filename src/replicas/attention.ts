@@ -25,7 +25,7 @@ const lineOf = (
   };
 };
 
-/** No replica schedules, works or delivers. */
+/** Returns the warnings that no replica schedules, works or delivers. */
 export const replicaAttention = (roles: readonly RoleState[], scheduling: Scheduling): Attention[] => {
   const now = scheduling.now.getTime();
   const stateOf = (role: string) => roles.find((one) => one.role === role) ?? { alive: false, last_at: null };

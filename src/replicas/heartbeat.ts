@@ -23,7 +23,7 @@ interface HeartbeatParts {
   loops: () => readonly LoopPass[];
   /** Returns the last pass of its firing loop; null on a replica that does not schedule. */
   firing: () => LoopPass | null;
-  /** Its telemetry log, which replicas may share. */
+  /** Returns the telemetry log of the replica, which replicas may share. */
   telemetryLog: () => { id: string; bytes: number };
 }
 
@@ -32,7 +32,7 @@ export class Heartbeat {
   readonly id = newId();
   readonly #parts: HeartbeatParts;
   readonly #loop: Loop;
-  /** When it was last stored that this replica is scheduling, by the clock that no one sets; null before. */
+  /** Time, by the clock that no one sets, of the last record that this replica is scheduling; null before. */
   #schedulingAt: number | null = null;
   #skewMs: number | null = null;
   /** Cause that has kept the replica from scheduling since then. */

@@ -28,7 +28,7 @@ interface Needs {
   telemetryLog: () => { id: string; bytes: number };
 }
 
-/** Who runs: the heartbeat of this replica, and when no replica was scheduling. */
+/** Replicas: the heartbeat of this one, and the times at which none was scheduling. */
 export const createReplicas = (
   { config, db, log, clock }: Services,
   { loops, firing, telemetryLog }: Needs,

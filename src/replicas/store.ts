@@ -153,14 +153,13 @@ export const listOutages = async (
   return rows;
 };
 
-/** State of scheduling at present. */
 export interface Scheduling {
   now: Date;
   /** True if a replica is scheduling. */
   alive: boolean;
-  /** When one last was; null if there is no record of any. */
+  /** Last time at which a replica was scheduling; null if there is no record of any. */
   last_at: Date | null;
-  /** There are no records of replicas before this. */
+  /** Time before which there are no records of replicas. */
   known_from: Date;
 }
 

@@ -14,7 +14,7 @@ interface ArgumentChange {
 export interface DecidedArguments {
   /** SHA-256 (hex) of the canonical JSON (RFC 8785) of the arguments that were asked about. */
   asked_hash: string;
-  /** The same of those that the call is made with; null if it is denied. */
+  /** Hash of the arguments that the call is made with; null if it is denied. */
   executed_hash: string | null;
   changes: ArgumentChange[];
 }

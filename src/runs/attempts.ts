@@ -21,7 +21,7 @@ export interface AttemptStart {
   approved: readonly ApprovedCall[];
   /** The ids of calls that must not be repeated and that an earlier attempt had begun, and no person has decided on. */
   interrupted: readonly string[];
-  /** As it was stored; null: nothing yet. */
+  /** Cut as it was stored; null: none yet. */
   contextCut: unknown;
   /** Input and output tokens that were used before the budget began: at the create, continue or restart. */
   tokensBefore: number;

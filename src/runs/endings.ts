@@ -179,7 +179,7 @@ export const endingsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
     ];
   };
 
-  /** At shutdown: releases the run to another worker; the attempt does not count. Returns null if the lease was lost. */
+  /** Releases the run of a stopping worker. The attempt does not count. Returns null if the lease was lost. */
   const release = async (tx: Tx, lease: Lease & Used): Promise<Moved<Row> | null> => {
     const [moved] = await move(tx, {
       where: holds(lease),

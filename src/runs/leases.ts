@@ -3,7 +3,7 @@ import type { Who } from '../lib/principal.ts';
 import { type Moved, type RunKind, type RunRow, sqlOf } from './kind.ts';
 import { type Lease, worker } from './types.ts';
 
-/** Who claims, and for how long. */
+/** Claimant, and the time that the lease lasts. */
 export interface Claimer {
   owner: string;
   leaseSeconds: number;
@@ -13,7 +13,7 @@ export interface Claimer {
 
 /** Work that a worker can take now, and the time until there is more. */
 export interface WorkAhead {
-  /** Something is due. Perhaps none of it can be claimed: its agents may have no room. */
+  /** True if work is due. Perhaps none of it can be claimed: its agents may have no room. */
   isDue: boolean;
   /**
    * Milliseconds until a retry is due or a lease expires, whichever comes first; 0 if a lease has expired; null if

@@ -19,7 +19,7 @@ export interface Move<Row extends RunRow> extends MoveReason<Row> {
   to: RawBuilder<unknown>;
   /** Further assignments; they may use `w` and `moving.to_status`. */
   set?: readonly RawBuilder<unknown>[] | undefined;
-  /** At most this many, without those that another transaction has locked. */
+  /** Largest number of runs, without those that another transaction has locked. */
   limit?: number;
   /** Leaves out those that another transaction has locked. */
   skipLocked?: boolean;

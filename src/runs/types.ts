@@ -31,12 +31,12 @@ export type NewApproval = Omit<PendingApproval, 'requested_at' | 'expires_at'>;
 export interface Decision {
   approval_id: string;
   decision: 'approve' | 'deny';
-  /** Instead of those that were asked about. */
+  /** Arguments in the place of those that were asked about. */
   arguments?: Record<string, unknown> | undefined;
   reason?: string | undefined;
 }
 
-/** The same as it is stored for the next attempt. */
+/** Decision as it is stored for the next attempt. */
 export interface StoredDecision extends Decision {
   /** Absent for external workers, like the two below. */
   tool_call_id?: string;

@@ -77,7 +77,7 @@ export const documentTools = ({ db, bytes, documents }: DocumentTools): readonly
             throw unprocessable([{ path: 'page_to', message: 'must not be before page_from' }]);
           }
           const { agentId, signal } = context;
-          // One character more, to see that there are more.
+          // Reads one character more, to see that there are more.
           const characters = offset + shownText + 1;
           const asked = { from: page_from, to: page_to, characters };
           const read = await documents.read({ agentId, file, signal }, asked);

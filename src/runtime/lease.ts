@@ -29,7 +29,6 @@ interface Heartbeat {
   cancelRequested: boolean;
 }
 
-/** Lease of this replica on what it runs. */
 export interface HeldLease {
   /** Aborted with a RunEnded: after that, nothing more begins. */
   readonly signal: AbortSignal;

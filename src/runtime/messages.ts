@@ -37,7 +37,7 @@ export type Message =
       tool_name: string;
       text: string;
       is_error: boolean;
-      /** Only where a person changed the arguments of the call. */
+      /** Arguments of the call if a person changed them. */
       executed_arguments?: Record<string, unknown>;
     };
 

@@ -10,7 +10,7 @@ import { builtInTools } from './tools.ts';
 
 type Steps = Awaited<ReturnType<ProbeLlm>>['steps'];
 
-/** For all steps together: the response is sent within 30 s. */
+/** Limit of all steps together: the response is sent within 30 s. */
 const probeWithinMs = 28_000;
 /** Time that a test waits for its turn. */
 const waitForPlaceMs = 30_000;
@@ -29,7 +29,7 @@ const calledClock = ({ toolCalls }: StepResult): boolean =>
 /** The most characters of a reply that a test shows. */
 const shownReply = 80;
 
-/** Who replied what, how long it took, and the tokens that the endpoint counted. */
+/** Returns the model and its reply, the duration, and the tokens that the endpoint counted, as a sentence. */
 const replyDetail = (
   llm: ResolvedLlm,
   { text, responseModel, usage }: StepResult,

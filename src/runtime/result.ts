@@ -8,7 +8,7 @@ export const submitResultName = 'submit_result';
 export const resultReminder =
   'Your result is missing. Call the tool submit_result with it; text alone is not accepted.';
 
-/** The same for a model that does not get the tool, with the schema that it would have had. */
+/** Reminder for a model that does not get the tool, with the schema that the tool would have had. */
 const textReminder = 'Your result is missing. Reply with JSON alone, an object that fits this JSON Schema:';
 
 export const textReminderFor = ({ inputSchema }: Pick<Tool, 'inputSchema'>): string =>

@@ -24,7 +24,7 @@ export interface StepRecord {
   kind: 'model' | 'tool';
   name: string;
   status: 'ok' | 'error';
-  /** By performance.now(). */
+  /** Time by performance.now(). */
   beganAt: number;
   endedAt: number;
   /** A code of few values. */

@@ -21,7 +21,7 @@ interface Wanted {
  * too long.
  */
 export const showPages = ({ pages, total, warnings }: ReadPages, { from, to, offset }: Wanted): string => {
-  // That the text is cut is said by where to go on.
+  // The position to continue from says already that the text is cut.
   const notes = warnings.filter(({ code }) => code !== 'text_left_out').map(({ message }) => message);
   if (pages.length === 0) return `The document has ${total} ${total === 1 ? 'page' : 'pages'}.`;
   let shown = '';

@@ -136,7 +136,7 @@ export const contentAttributes = (messages: readonly Message[], reply: StepResul
   };
 };
 
-/** The same for a tool call. */
+/** Returns the content attributes of a tool call. */
 export const toolContentAttributes = (call: ToolCall, result: string): Attributes => ({
   [ATTR_GEN_AI_TOOL_CALL_ARGUMENTS]: JSON.stringify(call.arguments),
   [ATTR_GEN_AI_TOOL_CALL_RESULT]: result,

@@ -90,7 +90,7 @@ interface Ended {
 const makeCalls = async (attempt: Attempt, plans: readonly Made[]): Promise<Ended> => {
   const ended: Ended = { unauthorized: null, unknown: [], questions: [], results: [] };
   const limit = new Semaphore(attempt.limits.tool_concurrency);
-  // One after the other, so that the stored order is that of this attempt.
+  // Results are stored one after the other, so that the stored order is that of this attempt.
   const storing = new Mutex();
   const open = new Map(plans.filter(isUnsafe).map(({ call, request }) => [call.id, request]));
   const make = async (plan: Made): Promise<void> => {

@@ -7,15 +7,14 @@ import type { Tool, WithheldTool } from './tools.ts';
 
 type Args = Record<string, unknown>;
 
-/** Plan for a tool call. */
 export type Plan =
-  /** It is not made; the model gets this text as its error. */
+  /** The call is not made; the model gets this text as its error. */
   | { kind: 'refuse'; call: ToolCall; text: string }
-  /** The same, because a person is asked something first. */
+  /** The call is not made and the model gets this text, because a person is asked something first. */
   | { kind: 'hold_back'; call: ToolCall; text: string }
   | { kind: 'make'; call: ToolCall; tool: Tool; args: Args; edited: boolean; request: NewApproval }
   | { kind: 'ask'; call: ToolCall; request: NewApproval }
-  /** It ends the run with this result. */
+  /** The call ends the run with this result. */
   | { kind: 'submit'; call: ToolCall; result: Args };
 
 /** The model gets this for a call that may have taken effect and is not made again. */
@@ -99,7 +98,7 @@ const planCall = (attempt: Attempt, call: ToolCall, resumed: boolean): Plan => {
     const reason = `A person must approve each call of ${call.name}.`;
     return { kind: 'ask', call, request: request('tool_call', call, args, tool, reason) };
   }
-  // It was in flight in a release that did not note down which calls were.
+  // The call was in flight in a release that did not note down which calls were.
   if (resumed && !tool.idempotent) return refuse(interruptedText);
   return { kind: 'make', call, tool, args, edited: false, request: unsafeRequest(call, args, tool) };
 };

@@ -49,7 +49,7 @@ export interface Tool {
   serverId: string | null;
   /** Differs if anything in its definition does; null for tools of the platform. */
   definitionHash: string | null;
-  /** It asks a person: what the model calls after it in the same step is not called. */
+  /** True if the tool asks a person: calls after it in the same step are not made. */
   asksPerson?: boolean;
   /** Returns what is wrong with the arguments; null if nothing is. */
   check(args: unknown): string | null;

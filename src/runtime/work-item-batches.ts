@@ -92,7 +92,7 @@ const openAll = async (
 interface EndingItem {
   item: WorkItem;
   ending: Ending;
-  /** They are not stored if a cancel was first. */
+  /** Messages to store with the end, unless a cancel was first. */
   messages: readonly Message[];
   steps: readonly StepRecord[];
 }

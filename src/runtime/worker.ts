@@ -16,7 +16,7 @@ import type { Run } from './run-store.ts';
 
 /** One kind of run, as a worker finds and runs it. */
 export interface WorkSource<Row extends RunRow> {
-  /** For the loop, spans and logs: `work items`. */
+  /** Name for the loop, spans and logs: `work items`. */
   name: string;
   runs: Pick<Runs<Row>, 'recoverExpired' | 'lookForWork' | 'sleepAfter'> & {
     claim(tx: Tx, claimer: Claimer & { limit: number }): Promise<readonly Row[]>;
@@ -54,7 +54,7 @@ export interface Worker {
 
 /** A stop does not wait longer for a tick that is blocked on an unreachable database. */
 const tickWithinMs = 3_000;
-/** After the release began; the leases of what is not released by then expire. */
+/** Limit of the release; the leases of runs that are not released by then expire. */
 const releaseWithinMs = 6_000;
 
 /** Waits for `promise`, but no longer than `milliseconds`. */

@@ -6,9 +6,9 @@ import { childCommand } from './command.ts';
 import { type FailureReason, type JobReply, SandboxFailure } from './failure.ts';
 import type { JobName, Library } from './jobs.ts';
 
-/** Above this much resident memory a child is killed, in KiB. */
+/** Resident memory above which a child is killed, in KiB. */
 const maxResidentKib = 1024 * 1024;
-/** Interval of the reads of that memory, in milliseconds: a child that fills memory at 5 GB/s gets 250 MB further. */
+/** Interval at which that memory is read, in milliseconds: a child that fills memory at 5 GB/s gets 250 MB further. */
 const readMemoryEveryMs = 50;
 /** The largest result, in bytes of its JSON. What is larger is written to a file of the folder. */
 const maxReplyBytes = 32 * 1024 * 1024;
@@ -61,7 +61,7 @@ export class Child {
         resolve();
       };
       child.once('close', closed);
-      // It could not be started: there is no `close` then.
+      // The process could not be started: there is no `close` then.
       child.once('error', () => child.pid === undefined && closed());
     });
     // A child that is gone cannot be written to.

@@ -23,7 +23,7 @@ export interface RunOptions<J extends JobName = JobName> {
   /** Put into the job's folder before it begins, by their names there: a file that is copied, or its bytes. */
   files?: Record<string, string | AsyncIterable<Uint8Array>>;
   limits: {
-    /** From the moment the job has its files. */
+    /** Seconds from the moment the job has its files. */
     seconds: number;
     /** Waits for a free process as long as it takes, instead of 30 s: for work in the background. */
     waitForever?: boolean;

@@ -2,12 +2,12 @@ import { type Executor, type Json, json, type RawBuilder, sql, type Tx } from '.
 import type { Principal } from '../lib/principal.ts';
 import type { ScheduleRow } from './store.ts';
 
-/** When a schedule was due, from some moment until that of the next row: what a reconciliation computes with. */
+/** Times of a schedule from one moment until that of the next row, which a reconciliation computes with. */
 export interface DefinitionVersion {
   schedule_id: string;
   /** The revision of the schedule that this came with. */
   revision: number;
-  /** It defines the occurrences strictly after this. */
+  /** Moment after which, strictly, the version defines the occurrences. */
   from_at: Date;
   cron_expression: string;
   timezone: string;
@@ -103,7 +103,7 @@ export const listDefinitionVersions = (
     .orderBy('revision')
     .execute();
 
-/** When the records of a schedule's definition begin; undefined if there are none. */
+/** Returns the beginning of the records of a schedule's definition; undefined if there are none. */
 export const findFirstVersion = (executor: Executor, scheduleId: string): Promise<HistoryRow | undefined> =>
   executor
     .selectFrom('schedule_definitions')

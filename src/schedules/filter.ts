@@ -5,7 +5,7 @@ import type { LastOutcome } from './store.ts';
 
 export const scheduleStates = ['enabled', 'paused', 'blocked'] as const;
 
-/** Which schedules of all agents. */
+/** Filter of the schedules of all agents. */
 export interface ScheduleFilter {
   /** Part of the name of the schedule or its agent, or the beginning of the schedule's id. */
   q?: string | undefined;

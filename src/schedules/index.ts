@@ -31,7 +31,7 @@ interface Needs {
 
 /** Rules of the routes, for other features that change schedules. */
 interface ScheduleRules {
-  /** Those of all agents, the oldest first. */
+  /** Returns the schedules of all agents, the oldest first. */
   list(executor: Executor): Promise<ScheduleRow[]>;
   /** Throws 400 for refused times, and for one more than an agent may have. */
   create(tx: Tx, actor: Actor, agentId: string, definition: Definition): Promise<ScheduleRow>;

@@ -64,7 +64,7 @@ export interface OccurrenceQuery {
   from: Date | null;
   to: Date | null;
   outcome: OutcomeFilter | null;
-  /** Those before this one in the list. */
+  /** Last occurrence of the previous page. */
   before: { scheduled_for: Date; id: string } | null;
 }
 

@@ -17,7 +17,7 @@ export interface ReconciledOccurrence {
 }
 
 export interface ReconciliationInput {
-  /** When the schedule was due, oldest first. */
+  /** Versions of the definition, oldest first. */
   definitions: readonly DefinitionVersion[];
   /** Records of occurrences, in any order, without manual runs. */
   recorded: readonly OccurrenceRow[];
@@ -70,8 +70,8 @@ export const reconcile = (input: ReconciliationInput, from: number, to: number):
   const own = new Map<number, OccurrenceRow>();
   for (const row of recorded) {
     const at = row.scheduled_for.getTime();
-    // It may be both skipped and fired, if the clock went back over it and the schedule was resumed before it. The
-    // Work Item counts.
+    // An occurrence may be both skipped and fired, if the clock went back over it and the schedule was resumed before
+    // it. The Work Item counts.
     if (row.work_item_id !== null || !own.has(at)) own.set(at, row);
   }
   const together = recorded

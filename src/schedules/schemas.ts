@@ -27,7 +27,6 @@ export const publicSchedule = z
 
 export const definition = z.object(schedules.create).meta({ id: 'ScheduleDefinition' });
 
-/** Work Item of an occurrence. */
 export const occurrenceWorkItem = z
   .object({
     id,
@@ -38,7 +37,6 @@ export const occurrenceWorkItem = z
   })
   .meta({ id: 'OccurrenceWorkItem' });
 
-/** Statuses of an occurrence as it is shown. */
 export const ledgerStatuses = ['on_time', 'late', 'caught_up', 'skipped', 'manual'] as const;
 
 export const skipCause = z
@@ -86,7 +84,7 @@ export const occurrenceQuery = z.object({
   outcome: z.enum(outcomeFilters).optional(),
 });
 
-/** Which schedules of all agents: the query of their list, and the filter of an action. */
+/** Filter of the schedules of all agents: the query of their list, and the filter of an action. */
 export const scheduleFilter = z.object({
   q: z
     .string()

@@ -84,7 +84,7 @@ const schedulesOfAgent = prepared((executor, values: { agentId: string }) =>
     .compile(),
 );
 
-/** Newest first. */
+/** Returns the schedules of an agent, newest first. */
 export const listSchedules = (executor: Executor, agentId: string): Promise<ScheduleRow[]> =>
   schedulesOfAgent(executor, { agentId });
 
@@ -96,7 +96,7 @@ export const listAllSchedules = (executor: Executor): Promise<ScheduleRow[]> =>
 export const findLockedSchedule = (tx: Tx, id: string): Promise<ScheduleRow | undefined> =>
   tx.selectFrom('schedules').select(columns).where('id', '=', id).forUpdate().executeTakeFirst();
 
-/** When a schedule is due: what pausing and resuming need, without what its Work Items get. */
+/** Times of a schedule: the fields that pausing and resuming need, without those of its Work Items. */
 export type ScheduleTimes = Pick<
   ScheduleRow,
   'id' | 'cron_expression' | 'timezone' | 'enabled' | 'next_run_at' | 'last_occurrence'
@@ -118,11 +118,11 @@ const timesOf = (executor: Executor, ids: readonly string[]) =>
     .where(sql<boolean>`id = any(${ids}::uuid[])`)
     .orderBy('id');
 
-/** Those of these schedules that exist. */
+/** Returns those of these schedules that exist. */
 export const findTimes = (executor: Executor, ids: readonly string[]): Promise<ScheduleTimes[]> =>
   timesOf(executor, ids).execute();
 
-/** The same, locked in the order of their ids, so that two such calls never wait in a circle. */
+/** Locks and returns these schedules in the order of their ids, so that two such calls never wait in a circle. */
 export const findLockedTimes = (tx: Tx, ids: readonly string[]): Promise<ScheduleTimes[]> =>
   timesOf(tx, ids).forUpdate().execute();
 

@@ -1,7 +1,7 @@
 import { newId } from '../lib/ids.ts';
 import { version } from '../lib/version.ts';
 
-/** This process, until it ends. */
+/** Id of this process, until it ends. */
 const instanceId = newId();
 
 /** The resource of the platform's own spans. `given` are attributes that its operator chose; they win. */

@@ -4,8 +4,8 @@ import type { Secret } from '../lib/crypto.ts';
 type SpanKind = 'agent' | 'application';
 
 /**
- * Which integrations a span goes to, as of now. That is decided when a request is
- * accepted, and stored with it. Implementations work in memory: `forAgent` is called for each agent of each request.
+ * Integrations that a span goes to at present. They are decided when a request is accepted, and stored with it.
+ * Implementations work in memory: `forAgent` is called for each agent of each request.
  * An integration is known by its number: a positive integer below 2^32, given once, never reused.
  */
 export interface RoutingTable {

@@ -36,7 +36,7 @@ export interface TelemetryPathOptions {
   egress: Pick<Egress, 'request'>;
   log: Logger;
   clock?: Clock;
-  /** From 0 to 1, for the jitter of retries. */
+  /** Returns a number from 0 to 1, for the jitter of retries. */
   random?: () => number;
   /** Limit of a request to a backend, in ms. Default 30 s. */
   requestTimeoutMs?: number;
@@ -152,7 +152,7 @@ export class TelemetryPath {
     return healthOf(report, others, this.#clock.now());
   }
 
-  /** The same of this replica alone, for its metrics; undefined if another one delivers the integration. */
+  /** Returns the health on this replica alone, for its metrics; undefined if another one delivers the integration. */
   async ownHealth(number: number): Promise<Health | undefined> {
     const { telemetryLog, delivery } = this.#open;
     const report = telemetryLog.owns(number) ? await delivery.report(number) : undefined;

@@ -17,7 +17,6 @@ import {
  */
 export type Era = 'legacy' | 'modern';
 
-/** Mode in which a request is served. */
 export interface Serving {
   era: Era;
   /** True if the caller takes an event stream. If not, nothing may be sent before the result. */

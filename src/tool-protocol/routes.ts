@@ -71,7 +71,7 @@ export const toolProtocolRoutes = (
   webRoute({
     id: 'callAgent',
     role: 'member',
-    // It shows the agent. Each tool requires the scope of what it does as well.
+    // The endpoint shows the agent. Each tool requires the scope of what it does as well.
     scope: 'agents:read',
     base: 'v1',
     request: 'POST /agents/{agent_id}/mcp',

@@ -4,7 +4,7 @@ import { optional } from '../http/index.ts';
 import type { Actor, Scope } from '../lib/principal.ts';
 import type { Era } from './handler.ts';
 
-/** Who calls a tool, and how. */
+/** Caller of a tool, and the circumstances of the call. */
 export interface ToolCall {
   agent: Agent;
   actor: Actor;

@@ -38,7 +38,7 @@ export class ToolServerError extends Error {
 
 /** A tool that an agent may call. */
 export interface ServerTool {
-  /** As the model calls it. */
+  /** Name of the tool for the model. */
   toolName: string;
   serverId: string;
   title: string | null;

@@ -23,11 +23,11 @@ interface Listed {
 interface Discovered {
   tools: Listed[];
   protocolVersion: string | null;
-  /** Which tools cannot be offered and why, as sentences. */
+  /** Tools that cannot be offered, with the reasons, as sentences. */
   warnings: string[];
 }
 
-/** More are counted and not named. */
+/** Limit of the warnings; further ones are counted and not named. */
 const mostWarnings = 20;
 
 /** The name of a tool that cannot be offered, or its place in the list. */

@@ -20,7 +20,6 @@ export const effectivePolicy = (
   ofAgent?: Policy,
 ): Policy => (tool.policy === 'deny' ? 'deny' : (ofAgent ?? tool.policy ?? server.default_policy));
 
-/** Policies of a server and its tools. */
 export interface ServerPolicies {
   id: string;
   default_policy: Policy;

@@ -83,7 +83,7 @@ declare module '../database/database.ts' {
   }
 }
 
-/** Newest first; with `q` those whose name or prefix contains it. */
+/** Returns tool servers, newest first; with `q` those whose name or prefix contains it. */
 export const listToolServers = (executor: Executor, page: Page, q?: string): Promise<ToolServerRow[]> => {
   const all = executor.selectFrom('tool_servers').select(columns);
   const found = sql<boolean>`strpos(lower(name || chr(10) || prefix), lower(${q})) > 0`;
@@ -100,7 +100,7 @@ export const findToolServer = (executor: Executor, id: string): Promise<ToolServ
 export const findLockedToolServer = (tx: Tx, id: string): Promise<ToolServerRow | undefined> =>
   byId(tx, id).forNoKeyUpdate().executeTakeFirst();
 
-/** Like `findLockedToolServer`, and no agent begins to name it. */
+/** Locks and returns a tool server as `findLockedToolServer` does, and so that no agent begins to name it. */
 export const lockToolServerForDelete = (tx: Tx, id: string): Promise<ToolServerRow | undefined> =>
   byId(tx, id).forUpdate().executeTakeFirst();
 

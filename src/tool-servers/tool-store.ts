@@ -4,14 +4,14 @@ import type { Policy } from './store.ts';
 
 export interface ToolRow {
   tool_server_id: string;
-  /** As the server calls it. */
+  /** Name of the tool on the server. */
   name: string;
-  /** As models call it. */
+  /** Name of the tool for models. */
   tool_name: string;
-  /** As the server last listed it. */
+  /** Definition that the server last listed. */
   definition: ToolDefinition;
   definition_hash: string;
-  /** As it was accepted; null: never. */
+  /** Definition that was accepted; null: none was. */
   accepted: ToolDefinition | null;
   accepted_hash: string | null;
   /** The address of the server changed after the tool was accepted. */
@@ -52,7 +52,7 @@ const columns = [
   'changed_at',
 ] as const;
 
-/** By server, then by name. */
+/** Returns the tools of these servers, by server, then by name. */
 export const listTools = (executor: Executor, serverIds: readonly string[]): Promise<ToolRow[]> =>
   serverIds.length === 0
     ? Promise.resolve([])
@@ -206,7 +206,7 @@ export const updateMissing = async (
       order by changed_at desc, name offset ${kept}::int)`.execute(tx);
 };
 
-/** No tool of the server is trusted until it is accepted again. */
+/** Withdraws the trust in all tools of the server until they are accepted again. */
 export const distrustTools = async (tx: Tx, serverId: string): Promise<void> => {
   await sql`update tool_server_tools set distrusted = true, changed_at = platform_now(),
       accepted = coalesce(accepted, definition), accepted_hash = coalesce(accepted_hash, definition_hash)

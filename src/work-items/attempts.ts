@@ -8,7 +8,7 @@ export interface AttemptEvent {
   at: Date;
   action: string;
   to: Status;
-  /** Who claimed it. */
+  /** Worker that claimed the attempt. */
   owner: string | null;
   error: RunError | null;
 }

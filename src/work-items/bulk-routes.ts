@@ -41,7 +41,7 @@ const failure = z
   })
   .describe('Why this one failed; the others did not.');
 
-/** One of the two. */
+/** Outcome of one Work Item: the Work Item or the error. */
 const outcome = { work_item: publicWorkItem.optional(), error: failure.optional() };
 
 const createResults = z

@@ -27,13 +27,13 @@ interface Search {
 
 interface Head {
   ids: string[];
-  /** There may be others that can be claimed, beyond those that were read. */
+  /** True if others that can be claimed may exist, beyond those that were read. */
   more: boolean;
-  /** There are retries that are due and in no queue yet. */
+  /** True if retries are due and in no queue yet. */
   retriesDue: boolean;
 }
 
-/** Those that the platform can claim among the oldest of all agents, which is nearly always enough; oldest first. */
+/** Work Items that the platform can claim among the oldest of all agents, oldest first: nearly always enough. */
 export const claimableInHead = ({ limit, except }: Search): RawBuilder<Head> =>
   sql`with ${executing}, oldest as (
       select id, agent_id, created_at from work_items where status = 'PENDING' and ${waitsForTime} = 0
@@ -106,7 +106,7 @@ const claimableOf = (
   where a.id = any(${agentIds}::uuid[]) and a.execution = 'external'
   order by w.created_at, w.id limit ${limit}`;
 
-/** Those of `agentIds` for which an external worker may find something to claim now. Locks nothing. */
+/** Returns those of `agentIds` for which an external worker may find something to claim now. Locks nothing. */
 export const findClaimableAgents = async (
   executor: Executor,
   agentIds: readonly string[],
@@ -206,7 +206,7 @@ export const claimWorkItems = (
   { limit, ...claimer }: Claimer & { limit: number },
 ): Promise<WorkItem[]> => claim(tx, limit, claimer, (search) => selectClaimable(tx, search));
 
-/** The same for an external worker, of these agents. */
+/** Claims Work Items of these agents for an external worker. */
 export const claimFor = (
   tx: Tx,
   agentIds: readonly string[],

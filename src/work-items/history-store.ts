@@ -23,7 +23,7 @@ export interface WorkItemMessage {
   created_at: Date;
 }
 
-/** Who did it, as the history keeps it: still readable when the key or person is gone. */
+/** Returns a principal as the history keeps it: still readable when the key or person is gone. */
 export const principalJson = ({ kind, id, name }: Who): string => json({ kind, id, name });
 
 interface NewEvents {
@@ -83,7 +83,7 @@ const newest = async <T>(
   return rows;
 };
 
-/** Newest first, one more than `limit`. */
+/** Returns events, newest first, one more than `limit`. */
 export const listEvents = (executor: Executor, workItemId: string, page: Page): Promise<WorkItemEvent[]> => {
   const columns = sql`id, from_status as from, to_status as to, action, principal, details, at`;
   return newest(executor, 'work_item_events', columns, workItemId, page);

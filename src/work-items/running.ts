@@ -12,7 +12,7 @@ import { moveWhereBy } from './transitions.ts';
  * for what is open then (`watchRunning`). Firing and that change exclude each other by the lock of the schedule.
  */
 
-/** One that waits for its `start_at` does not run yet. */
+/** Condition of a running Work Item. One that waits for its `start_at` does not run yet. */
 const isRunning = sql`w.overlap_watched and w.status in (${sql.join(runningStatuses.map((status) => sql.lit(status)))})
   and not (w.status = 'PENDING' and w.start_at is not null and w.start_at > (select platform_now()))`;
 

@@ -3,7 +3,7 @@ import { sql, type Tx } from '../database/index.ts';
 import { optional } from '../http/index.ts';
 import { unprocessable } from '../lib/errors.ts';
 
-/** When a Work Item is to start, in a body: RFC 3339, always with an offset. */
+/** Start of a Work Item in a body: RFC 3339, always with an offset. */
 const givenStart = z.iso.datetime({
   offset: true,
   error: 'must be a time with its offset, such as 2026-01-31T08:00:00Z (RFC 3339)',
@@ -14,7 +14,7 @@ const text =
 
 export const startAt = optional(givenStart, null).describe(text);
 
-/** The same in a change: null is at once. */
+/** Start of a Work Item in a change: null is at once. */
 export const changedStartAt = givenStart.nullable().optional().describe(`${text} null: at once.`);
 
 /**

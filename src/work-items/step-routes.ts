@@ -29,7 +29,7 @@ const publicStep = z
   })
   .meta({ id: 'WorkItemStep' });
 
-/** More than the steps of 100 attempts of usual length. */
+/** Limit of steps: more than those of 100 attempts of usual length. */
 const mostSteps = 10_000;
 
 export const stepRoutes = (db: Database): Route[] => {

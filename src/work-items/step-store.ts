@@ -26,7 +26,7 @@ export interface Step {
   tokens: Partial<RunUsage> | null;
   /** Trace of an attempt; null if the attempt ended before it had one. */
   trace_id: string | null;
-  /** Who executed an attempt. */
+  /** Worker that executed an attempt. */
   worker: string | null;
   /** The `seq` and the id of the message that it stored. */
   message_seq: number | null;

@@ -34,7 +34,7 @@ export interface WorkItem extends RunRow {
   updated_at: Date;
   /** The time that it was to wait for; null if none was given. */
   start_at: Date | null;
-  /** When the current or last attempt began. */
+  /** Start of the current or last attempt. */
   started_at: Date | null;
   finished_at: Date | null;
   cancel_requested_at: Date | null;
@@ -67,9 +67,8 @@ export type NewWorkItem = Pick<
   'id' | 'agent_id' | 'schedule_id' | 'occurrence' | 'work_item_name' | 'message' | 'payload'
 >;
 
-/** Optional fields of a new Work Item. */
 interface NewExtras {
-  /** When it starts; null or left out: at once. */
+  /** Time of its start; null or left out: at once. */
   start_at?: Date | null;
 }
 
@@ -201,7 +200,7 @@ export interface WorkItemOutcome {
   error: RunError | null;
   /** Time that its last attempt took; null unless it has ended. */
   duration_ms: number | null;
-  /** Who created it. */
+  /** Name of its creator. */
   by: string;
 }
 
@@ -240,7 +239,7 @@ export interface WorkItemFilter {
   created_before?: number;
 }
 
-/** Newest first, with how many match in all: one statement, so that both are of the same moment. */
+/** Returns Work Items, newest first, and the number of matches: one statement, so that both are of the same moment. */
 export const listWorkItems = async (
   executor: Executor,
   filter: WorkItemFilter,

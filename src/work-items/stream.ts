@@ -21,7 +21,7 @@ type Event = { type: string; data: object };
  */
 class Events {
   #seq = 0;
-  /** When the calls that have no result yet were asked for. */
+  /** Times at which the calls that have no result yet were asked for. */
   readonly #calls = new Map<string, Date>();
 
   of(happening: Happening, item: WorkItem): StreamEvent[] {

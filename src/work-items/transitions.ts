@@ -25,7 +25,7 @@ const reset = [
   sql`review_reason = null`,
   sql`cancel_requested_at = null`,
   sql`start_at = null`,
-  // Its schedule may have another `overlap` since it was created.
+  // The schedule may have another `overlap` since the Work Item was created.
   sql`overlap_watched = w.schedule_id is not null`,
 ];
 
@@ -54,7 +54,7 @@ const setBy: Record<Action, (decisions: Decisions) => RawBuilder<unknown>[]> = {
 
 interface By {
   principal: Who;
-  /** For the history. */
+  /** Details for the history. */
   details?: Record<string, unknown>;
   /** Decisions of the person who continues. */
   decisions?: Decisions;

@@ -69,7 +69,7 @@ export const createWorkItem = async (
     message: string;
     payload: Record<string, unknown>;
     draft: boolean;
-    /** When it starts; default at once. */
+    /** Time of its start; default at once. */
     startAt?: Date | null;
     principal: Principal;
     /** Number of agents that called each other before; default 0. */
@@ -213,7 +213,7 @@ export const applyToItem = async (
   throw refusal(now, action);
 };
 
-/** Does it, and audits it. */
+/** Performs the action and audits it. */
 export const act = async (
   tx: Tx,
   item: WorkItem,

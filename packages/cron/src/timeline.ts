@@ -51,7 +51,7 @@ const without = (range: Shown, others: readonly Shown[]): Shown[] => {
  */
 export class Timeline {
   readonly length: number;
-  /** One more than `length`; the last is Infinity. */
+  /** Starts of the pieces, one more than `length`; the last is Infinity. */
   readonly start: Float64Array;
   readonly zero: Float64Array;
   readonly from: Int32Array;

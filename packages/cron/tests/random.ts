@@ -1,6 +1,6 @@
 /** Numbers from 0 up to 1. */
 export type Random = () => number;
-/** The same numbers for the same seed. */
+/** Returns a generator that gives the same numbers for the same seed. */
 export const seeded = (seed: number): Random => {
   let a = seed;
   return () => {

@@ -12,7 +12,7 @@ export const slice = (prefix: string, spans: number, routes: number[], padding =
   routes,
 });
 
-/** When the spans of `deadLetter` were refused, ms since 1970. */
+/** Time at which the spans of `deadLetter` were refused, ms since 1970. */
 export const refusedAt = Date.parse('2026-01-02T03:04:05.678Z');
 
 export const deadLetter = (ordinal: number): NewDeadLetter => ({

@@ -18,7 +18,7 @@
  *   - Without any expression the source is read directly.
  * Names are found without case. PostgreSQL cuts names at 63 bytes; so is a longer name of a table when it is compared.
  *
- * What is printed relies on the session: `sessions.ts` has the statements for each engine. Parameters are sent in order,
+ * Printed statements rely on the session: `sessions.ts` has its settings for each engine. Parameters are sent in order,
  * `$1` on PostgreSQL and data frames, `?` on MySQL and SQLite; they are strings (text, dates, decimals), numbers and
  * booleans (1 and 0 on MySQL and SQLite), never null.
  *

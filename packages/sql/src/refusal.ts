@@ -7,7 +7,6 @@ export type RefusalReason =
   | 'function_not_allowed'
   | 'not_supported';
 
-/** Details that a response shows next to the message. */
 export interface RefusalDetails {
   reason: RefusalReason;
   /** Name of the refused table, column, function or word of the grammar. */

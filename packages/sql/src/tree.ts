@@ -35,7 +35,7 @@ export interface Constant {
   type: 'Null' | Exclude<Datatype, 'Opaque'>;
   value: string | boolean | null;
   bound: boolean;
-  /** Its type is left to the database, as it stands next to something of which none is known. */
+  /** True if the type is left to the database, as the value stands next to one without a known type. */
   untyped?: true;
 }
 

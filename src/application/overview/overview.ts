@@ -9,7 +9,6 @@ import type { Settings } from '../../settings/index.ts';
 import type { WorkItems } from '../../work-items/index.ts';
 import { findSetup, type Setup } from './setup-store.ts';
 
-/** Contributions of the features. */
 export interface OverviewParts {
   schedules: Schedules['overview'];
   workItems: WorkItems['overview'];
@@ -28,7 +27,7 @@ export interface Permitted {
 }
 
 const hour = 3_600_000;
-/** It is computed at most once in this time for everyone who may see the same. */
+/** Time in which the Overview is computed at most once for everyone who may see the same. */
 const freshForMs = 2_000;
 
 export interface Overview {

@@ -37,7 +37,7 @@ interface Finder {
   /** Role that the operation that lists the kind requires. */
   role: Role;
   scope: Scope;
-  /** Without it, by the name or the id. */
+  /** Finds the hits; default: by the name or the id. */
   find?(executor: Executor, q: string, principal: Principal): Promise<Hit[]> | Hit[];
 }
 

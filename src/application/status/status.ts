@@ -7,7 +7,7 @@ export const replicaRoles = ['api', 'scheduler', 'worker', 'delivery'] as const;
 const newest = (times: readonly Date[]): Date | null =>
   times.length === 0 ? null : new Date(Math.max(...times.map((time) => time.getTime())));
 
-/** For each role how many replicas are alive that have it, and when one was last seen. */
+/** Returns the number of live replicas of each role, and the time at which one was last seen. */
 export const rolesOf = (replicas: readonly ListedReplica[]) =>
   replicaRoles.map((role) => {
     const having = replicas.filter(({ roles }) => roles.includes(role));

@@ -3,14 +3,14 @@ import { type Access, parseArguments, readAccess, tooMany, UsageError } from '..
 /** Options of a load test. All amounts are for a second unless they say otherwise. */
 export interface LoadTestOptions extends Access {
   seconds: number;
-  /** Due every minute, in all. */
+  /** Number of schedules, all due every minute. */
   schedules: number;
   workItems: number;
   reads: number;
   spans: number;
   /** Although others use the platform. */
   yes: boolean;
-  /** Only delete what earlier load tests left. */
+  /** True: only delete the agents that earlier load tests left. */
   clean: boolean;
 }
 

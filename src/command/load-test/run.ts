@@ -63,7 +63,6 @@ interface Page {
   next_offset: number | null;
 }
 
-/** Results of Work Items. */
 interface Finished {
   total: number;
   completed: number;
@@ -81,7 +80,8 @@ const finishedItems = async (api: Api, agents: readonly string[], signal: AbortS
   const waiting = new Set(agents);
   while (waiting.size > 0 && Date.now() < until && !signal.aborted) {
     for (const id of waiting) {
-      // One after the other, as a Work Item goes: one that is claimed between two lists is in the second.
+      // Lists are read one after the other, in the order of the statuses: a Work Item that is claimed between two
+      // lists is in the second.
       const open = async (status: string) => (await list(id, `&status=${status}&limit=1`)).total_count > 0;
       if (!(await open('PENDING')) && !(await open('EXECUTING'))) waiting.delete(id);
     }

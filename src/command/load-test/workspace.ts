@@ -83,7 +83,6 @@ const findMock = async (api: Api): Promise<string> => {
   return mock.id;
 };
 
-/** Resources that the load test made. */
 export interface Made {
   agents: string[];
   /** The paths of the schedules, without a base. */

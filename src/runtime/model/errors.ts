@@ -19,7 +19,7 @@ const scrub = (text: string, redactor: Redactor): string => {
 /** Google says in the body how long to wait: `"retryDelay": "37s"`. */
 const retryDelay = /"retryDelay":\s*"(\d+)(?:\.\d+)?s"/;
 
-/** Null also if it may be tried again at once. */
+/** Returns the time to wait before another try; null also if the call may be tried again at once. */
 const retryAfterOf = ({ headers, searched }: Refusal): number | null => {
   const header = headers?.['retry-after'] ?? retryDelay.exec(searched)?.[1];
   return Math.min(retryAfterMs(header, Date.now()) ?? 0, maxRetryAfterMs) || null;

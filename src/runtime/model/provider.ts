@@ -10,7 +10,7 @@ export type OutputFormat = 'json_object' | 'json_schema' | 'text';
 export interface CallOptions {
   reasoning: ResolvedLlm['reasoning_effort'];
   maxOutputTokens: number | null;
-  /** Null also if prompt caching is off. */
+  /** Key of the prompt cache; null also if prompt caching is off. */
   cacheKey: string | null;
   /** Format in which JSON is requested, for protocols with several ways. */
   output: OutputFormat;

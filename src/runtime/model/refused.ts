@@ -26,7 +26,7 @@ const noTools: readonly RegExp[] = [
 /** An endpoint that does not take the way in which a reply in JSON was asked for. */
 const noOutput = /response_format|response format|json_object|json_schema|json mode|structured output/i;
 
-/** Which part of the request an endpoint does not take, by what it said; null if it did not say. */
+/** Returns the part of the request that an endpoint does not take, from its message; null if it does not say. */
 export const refusedPart = (status: number, said: string): Refused | null => {
   if ([400, 404, 422, 500, 501].includes(status) && noTools.some((pattern) => pattern.test(said)))
     return 'tools';

@@ -1,6 +1,6 @@
 import { ModelError } from '../step.ts';
 
-/** No reply of a model is larger. */
+/** Limit of a model's reply. */
 const maxReplyBytes = 16 * 1024 * 1024;
 
 /**

@@ -16,7 +16,7 @@ export interface PictureOcr {
   pictures: number;
 }
 
-/** By its header: a picture of a few bytes can have any size. */
+/** Limit of a picture's size by its header: a picture of a few bytes can have any size. */
 const maxPixels = 100_000_000;
 
 /** Reads the picture `source` (PNG, JPEG, WebP, TIFF). */
@@ -32,7 +32,7 @@ export const pictureOcr = async ({ languages }: PictureOcrInput): Promise<Pictur
   return { page: { page: 1, lines, aspect: size.width / size.height }, pictures };
 };
 
-/** In pixels, as the picture is shown: the orientation of a photo may turn it. */
+/** Returns the size in pixels, as the picture is shown: the orientation of a photo may turn it. */
 const sizeOf = (picture: Buffer): { width: number; height: number } => {
   try {
     const { width, height, orientation = 1 } = imageSize(picture);

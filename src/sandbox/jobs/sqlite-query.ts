@@ -39,7 +39,7 @@ export interface SqliteRows {
    */
   columns: { name: string; type: string | null; table: string | null; values: SqliteKind[] }[];
   rows: SqliteValue[][];
-  /** There are more rows than `maxRows` or `maxBytes` allow. */
+  /** True if there are more rows than `maxRows` or `maxBytes` allow. */
   truncated: boolean;
   /** The numbers of the columns in which bytes were found. */
   bytes_in: number[];

@@ -18,7 +18,7 @@ export interface SqliteTablesInput {
 
 interface SqliteColumn {
   name: string;
-  /** As declared, for example `VARCHAR(20)`; empty if nothing is. */
+  /** Declared type, for example `VARCHAR(20)`; empty if there is none. */
   type: string;
   nullable: boolean;
 }

@@ -44,7 +44,6 @@ export interface Explained {
   clock: LocalClock;
 }
 
-/** Facts that an explanation is made of. */
 interface Facts {
   executor: Executor;
   schedule: ScheduleRow;
@@ -138,7 +137,7 @@ const paused = ({ versions, k, moment, clock, now }: Facts): Said => {
 const sameTimes = (one: HistoryRow, other: HistoryRow): boolean =>
   one.cron_expression === other.cron_expression && one.timezone === other.timezone;
 
-/** Another version, the nearest one, by which it was due; null if there is none. */
+/** Returns the text for the nearest other version by which it was due; null if there is none. */
 const changed = ({ versions, k, moment, clock }: Facts): Said | null => {
   const inForce = versions[k]!;
   const others = versions

@@ -19,7 +19,7 @@ export interface LedgerEntry extends Omit<OccurrenceRow, 'reason' | 'running_wor
   reason: string | null;
   /** The Work Item that was still running; only if it was skipped because of it. */
   running_work_item_id?: string;
-  /** Who ran it by hand; null for any other. */
+  /** Name of the principal that ran it by hand; null for any other. */
   by: string | null;
   work_item: Omit<WorkItemOutcome, 'by'> | null;
 }

@@ -7,7 +7,7 @@ const minute = 60_000;
 
 /** The minute that someone asks about. Times in milliseconds since 1970; local ones as if they were UTC. */
 export interface Moment {
-  /** Its beginning; of a local time that the clock skips, the first instant after it. */
+  /** Beginning of the minute; for a local time that the clock skips, the first instant after it. */
   at: number;
   local: number;
   /** The jump that skips it; null if the clock shows it. */

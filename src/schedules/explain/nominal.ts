@@ -5,7 +5,7 @@ import { occurrencesOfStored } from '../occurrences.ts';
 const active = (version: DefinitionVersion | undefined): Occurrences | null =>
   version?.enabled ? occurrencesOfStored(version) : null;
 
-/** When the version after the `k`th takes over. */
+/** Returns the time at which the version after the `k`th takes over. */
 const endOf = (versions: readonly DefinitionVersion[], k: number): number =>
   versions[k + 1]?.from_at.getTime() ?? Number.POSITIVE_INFINITY;
 

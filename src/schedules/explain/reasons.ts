@@ -10,7 +10,7 @@ import { reasonOf, skipCauseOf } from './sentences.ts';
 /** An occurrence with the zone in whose times its reason is written. */
 type Reasoned = OccurrenceRow & { timezone: string };
 
-/** More outages than this in the span of one response are not told apart. */
+/** Limit of the outages in the span of one response; more are not told apart. */
 const mostOutages = 1_000;
 
 const isDelayed = (row: OccurrenceRow): boolean => {

@@ -20,7 +20,7 @@ const causes: Record<OutageCause, string> = {
 /** Knowledge about replicas around an occurrence. */
 interface Circumstances {
   outages: readonly Outage[];
-  /** There are no records of replicas before this. */
+  /** Time before which there are no records of replicas. */
   knownFrom: Date;
 }
 
@@ -56,7 +56,7 @@ const delayOf = (due: Date, at: Date, { outages, knownFrom }: Circumstances, clo
 export const because = (reason: string | null | undefined): string =>
   reason ? `: ${quotedEnd(reason)}` : '.';
 
-/** Who made a change; releases that did not record it leave no name. */
+/** Returns the author of a change; releases that did not record it leave no name. */
 export const changer = ({ principal }: Pick<HistoryRow, 'principal'>): string =>
   isolate(principal?.name ?? 'someone');
 

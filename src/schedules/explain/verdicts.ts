@@ -57,7 +57,6 @@ const dueAt = (at: number, clock: LocalClock): string => `Due at ${clock.moment(
 const join = (...sentences: (string | null)[]): string =>
   sentences.filter((one) => one !== null && one !== '').join(' ');
 
-/** Returns the sentences about an occurrence that was recorded. */
 export const recordedText = (due: number, entry: LedgerEntry, clock: LocalClock): string => {
   if (entry.status === 'on_time') return join(dueAt(due, clock), 'It fired on time.', itemSentence(entry));
   const lead = entry.outcome === 'skipped' ? 'It did not fire.' : null;

@@ -31,7 +31,7 @@ const claim = async (tx: Tx, which: RawBuilder<unknown>, order: RawBuilder<unkno
   return rows;
 };
 
-/** Which schedules are claimed first: those that have been due longest, or shortest. */
+/** Order of the claims: first the schedules that have been due longest, or shortest. */
 export type DueOrder = 'longest' | 'shortest';
 
 /** Claims up to `limit` schedules that are due. */

@@ -21,7 +21,7 @@ export const recomputeOlderRules = async (db: Database, zoneRules = zoneRulesVer
           const next = compileSchedule(row.cron_expression, row.timezone).next(after);
           return { id: row.id, next: next === null ? null : new Date(next) };
         } catch {
-          // These rules no longer know the zone: that is recorded when the schedule is due.
+          // The present rules no longer know the zone: that is recorded when the schedule is due.
           return { id: row.id, next: row.next_run_at };
         }
       });

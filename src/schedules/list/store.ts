@@ -32,7 +32,7 @@ const orders: Record<Sort, RawBuilder<unknown>> = {
   name: sql`lower(coalesce(s.work_item_name, a.name)) collate "C", s.id`,
 };
 
-/** Those that come after `after` in the order of `sort`. */
+/** Condition of the schedules that come after `after` in the order of `sort`. */
 const isAfter = (sort: Sort, { value, id }: After): RawBuilder<unknown> => {
   if (sort === 'name') {
     return sql`(lower(coalesce(s.work_item_name, a.name)) collate "C", s.id) > (${value}, ${id}::uuid)`;

@@ -6,14 +6,14 @@ export interface Bucket {
   on_time: number;
   late: number;
   caught_up: number;
-  /** Passed over because the schedule was paused or edited, or could not fire. */
+  /** Occurrences passed over because the schedule was paused or edited, or could not fire. */
   skipped: number;
   manual: number;
-  /** It should have fired and did not: it was recorded as missed, or not at all. */
+  /** Occurrences that should have fired and did not: they were recorded as missed, or not at all. */
   missing: number;
-  /** Due, and not handled yet. */
+  /** Occurrences that are due, and not handled yet. */
   due: number;
-  /** To come. */
+  /** Occurrences to come. */
   expected: number;
 }
 
@@ -44,7 +44,7 @@ export interface Series {
   nextRunAt: number | null;
   /** The present definition, if it is enabled. */
   planned: Occurrences | null;
-  /** Nothing is known of what was due before. */
+  /** Time before which nothing is known of due occurrences. */
   knownFrom: number;
 }
 

@@ -25,7 +25,7 @@ export interface PlottedAgent {
 export interface RowQuery {
   agentId: string | null;
   scheduleId: string | null;
-  /** After this name and id. */
+  /** Name and id after which the page begins. */
   after: { name: string; id: string } | null;
   limit: number;
 }
@@ -36,7 +36,7 @@ const plottedColumns = sql`s.id, s.agent_id, a.name as agent_name, s.work_item_n
 const chosen = ({ agentId, scheduleId }: RowQuery): RawBuilder<unknown> =>
   sql`${agentId ? sql`s.agent_id = ${agentId}` : sql`true`} and ${scheduleId ? sql`s.id = ${scheduleId}` : sql`true`}`;
 
-/** By name. */
+/** Returns the schedules to plot, by name. */
 export const listPlotted = async (executor: Executor, query: RowQuery): Promise<PlottedSchedule[]> => {
   const { after, limit } = query;
   const name = sql`lower(coalesce(s.work_item_name, a.name)) collate "C"`;

@@ -13,13 +13,13 @@ export class BackendHealth {
   lastSuccessAt: number | null = null;
   /** Message that can be shown to users. */
   lastError: string | null = null;
-  /** Only a probe is sent from time to time. */
+  /** True if only a probe is sent from time to time. */
   paused = false;
   /** Time in ms; 0: at once. */
   nextAttemptAt = 0;
   /** Failures and pauses so far. A success says nothing new of a backend if it was sent before the last of them. */
   incidents = 0;
-  /** Until a span was accepted, the settings may be the reason why others were refused. */
+  /** False: the settings may be the reason why spans were refused. */
   acceptedSinceEdit = false;
   #refusedSinceEdit = 0;
   /** Failures in a row. */
@@ -30,7 +30,7 @@ export class BackendHealth {
     return this.#failures > 0 ? 'retrying' : 'delivering';
   }
 
-  /** After an edit nothing is known of the new settings. Without an edit, a test has shown that they are right. */
+  /** Resets the health after an edit, with settings of which nothing is known, or after a test that succeeded. */
   reset(edited: boolean): void {
     if (edited) this.#refusedSinceEdit = 0;
     this.acceptedSinceEdit = !edited;
@@ -62,7 +62,7 @@ export class BackendHealth {
     return !this.acceptedSinceEdit && ++this.#refusedSinceEdit >= refusalsUntilPause;
   }
 
-  /** From now on the backend is only probed. Returns whether it was not paused before. */
+  /** Pauses delivery: the backend is only probed from now on. Returns whether it was not paused before. */
   pause(error: string, now: number): boolean {
     const begins = !this.paused;
     this.paused = true;

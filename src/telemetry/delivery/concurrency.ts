@@ -12,13 +12,13 @@ const checkEveryMs = 100;
 export class Concurrency {
   allowed = 1;
   #checkedAt = Number.NEGATIVE_INFINITY;
-  /** Since the last check. */
+  /** Requests since the last check. */
   #requests = 0;
   #spans = 0;
   /** Spans that were queued at the last check. */
   #queued = Number.POSITIVE_INFINITY;
 
-  /** After an outage, an edit, and when nothing waits any more. */
+  /** Resets the limit after an outage, after an edit, and when nothing waits any more. */
   reset(): void {
     this.allowed = 1;
     this.#requests = 0;

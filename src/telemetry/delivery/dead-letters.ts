@@ -5,7 +5,7 @@ import { type PostParts, postSpans } from './post.ts';
 
 /** Dead letters of one integration, kept for the retention. */
 export interface DeadLetters {
-  /** Oldest first, after the given id. */
+  /** Resolves to dead letters, oldest first, after the given id. */
   list(number: number, options?: { limit?: number; after?: string }): Promise<DeadLetter[]>;
   /**
    * Sends them again (all, or the given ones), for about `withinMs`: what is accepted counts as delivered, the rest
@@ -17,7 +17,7 @@ export interface DeadLetters {
     ids?: readonly string[],
     withinMs?: number,
   ): Promise<{ delivered: number; failed: number; untried: number }>;
-  /** Removes them (all, or the given ones), counted as discarded. Resolves to how many there were. */
+  /** Removes dead letters (all, or the given ones), counted as discarded. Resolves to their number. */
   purge(number: number, ids?: readonly string[]): Promise<number>;
 }
 

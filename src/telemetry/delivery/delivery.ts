@@ -45,7 +45,7 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
   const onRemoved = (number: number): void => {
     const exporter = exporters.get(number);
     exporters.delete(number);
-    // Its own loop calls this, and ends after this tick.
+    // The exporter's own loop calls this, and ends after this tick.
     void exporter?.stop();
   };
 

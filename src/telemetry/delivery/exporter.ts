@@ -58,7 +58,7 @@ export class Exporter {
   /** Aborts the requests in flight. */
   #abort = new AbortController();
   #abandoning: NodeJS.Timeout | undefined;
-  /** There is a result that is not applied yet. */
+  /** True if a result is not applied yet. */
   #hasResult = false;
   #stopping = false;
   #resumed = false;
@@ -170,7 +170,7 @@ export class Exporter {
     return null;
   }
 
-  /** After an edit or a successful test. What the backend has accepted stays accepted. */
+  /** Resets delivery after an edit or a successful test. Spans that the backend has accepted stay accepted. */
   #reset({ revision, url }: Destination): void {
     const edited = revision !== this.#revision;
     if (edited) this.#limit = firstLimit;
@@ -316,7 +316,7 @@ export class Exporter {
     this.#slowDown(batch);
   }
 
-  /** One request at a time from now on. */
+  /** Allows one request at a time from now on. */
   #slowDown(batch: InFlightBatch): void {
     this.#concurrency.reset();
     batch.release();

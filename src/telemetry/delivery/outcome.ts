@@ -103,7 +103,7 @@ const quoted = (destination: Destination, message: string): string => {
 const unescaped = (text: string, pattern: RegExp, digitsAt: number): string =>
   text.replace(pattern, (one) => String.fromCharCode(Number.parseInt(one.slice(digitsAt), 16)));
 
-/** This many characters of a secret in a row are not a coincidence. */
+/** Number of characters of a secret in a row that is not a coincidence. */
 const sharedLength = 8;
 
 const sharesPart = (text: string, secret: string): boolean => {

@@ -6,7 +6,7 @@ export type DeliveryState = 'delivering' | 'retrying' | 'paused' | 'disabled';
 export interface DeliveryReport extends DeliveryCounters {
   number: number;
   state: DeliveryState;
-  /** When the oldest queued span was accepted. */
+  /** Time at which the oldest queued span was accepted. */
   oldest_at: Date | null;
   last_success_at: Date | null;
   /** Scrubbed: it can be shown to users. */

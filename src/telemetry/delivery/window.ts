@@ -92,7 +92,7 @@ export class Window {
     let dropped = false;
     while (this.#batches.length > 0) {
       const head = this.#batches[0]!;
-      // One that is in flight is dropped after its response.
+      // A batch in flight is dropped after its response.
       if (head.underWay || head.committed >= at) break;
       dropped = true;
       if (head.end > at) {

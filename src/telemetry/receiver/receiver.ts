@@ -24,7 +24,7 @@ import { slicesOf } from './slices.ts';
 interface ReceiveRequest {
   contentType: string | undefined;
   contentEncoding: string | undefined;
-  /** In bytes, if the request says so. */
+  /** Length of the body in bytes, if the request says it. */
   contentLength?: number | undefined;
   /** The body as it arrived (still encoded). A stream is read up to the limit. */
   body: Buffer | Readable;
@@ -41,7 +41,7 @@ export interface ReceiveResponse {
 export interface Receiver {
   /** 200 only when everything accepted is durable. Rejects only on a defect. */
   receive(request: ReceiveRequest): Promise<ReceiveResponse>;
-  /** Since the start: spans that were accepted, and spans that were refused one by one. */
+  /** Returns the spans since the start: those accepted, and those refused one by one. */
   counts(): { accepted: number; refused: number };
 }
 

@@ -50,7 +50,7 @@ export const countDelivered = async (
   return rows;
 };
 
-/** When the last error that is shown of each integration was reported, by its number. */
+/** Returns the time of the last error that is shown of each integration, by its number. */
 export const listErrorTimes = async (executor: Executor): Promise<Map<number, Date>> => {
   const { rows } = await sql<{ number: number; at: Date }>`select number, max(last_error_at) as at
     from telemetry_accounts where last_error_at is not null group by number`.execute(executor);

@@ -45,7 +45,7 @@ export class DeadLetterTable implements DeadLetterStore {
     }
   }
 
-  /** Oldest first. */
+  /** Resolves to the ids of dead letters, oldest first. */
   async ids(number: number): Promise<string[]> {
     const rows = await this.#rows<{ ordinal: number }>(
       sql`select ordinal from telemetry_dead_letters

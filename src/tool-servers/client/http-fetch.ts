@@ -10,7 +10,7 @@ const maxBodyBytes = 16 * 1024 * 1024;
 /** The client reads what has arrived before this many milliseconds are over. */
 const readWithinMs = 100;
 
-/** After this many attempts in a row to resume a stream the client gives up. */
+/** Number of attempts in a row to resume a stream, after which the client gives up. */
 const maxFailedResumes = 2;
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;

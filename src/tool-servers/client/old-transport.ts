@@ -1,8 +1,8 @@
 import { withTimeout } from '../../lib/with-timeout.ts';
 
-/** For the question and the beginning of the stream, in milliseconds. */
+/** Limit of the question and the beginning of the stream, in milliseconds. */
 const withinMs = 3_000;
-/** More than the first event of such a stream has. */
+/** Limit of bytes: more than the first event of such a stream has. */
 const mostBytes = 4_096;
 
 /** Statuses with which servers refuse a POST to an address that only takes GET. */

@@ -50,7 +50,7 @@ export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport['onmessage'];
-  /** This and `pid` are how the client recognizes a transport to a local process. */
+  /** Mark of a transport to a local process: the client recognizes it by this field and `pid`. */
   readonly stderr = null;
   readonly #options: StdioOptions;
   readonly #buffer = new ReadBuffer({ maxBufferSize: maxMessageBytes });

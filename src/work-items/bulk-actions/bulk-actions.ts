@@ -25,16 +25,16 @@ import {
 
 /** Limit of one bulk action. */
 export const mostMatched = 100_000;
-/** Up to so many are done before the response. */
+/** Number of Work Items up to which the action is complete before the response. */
 export const mostAtOnce = 100;
 /** One transaction: few enough that nothing waits long for the rows that it locks. */
 const chunkSize = 25;
 
-/** Which Work Items. */
+/** Selection of Work Items. */
 export type Selection = { ids: readonly string[] } | { filter: WorkItemSearch };
 
 interface Selected {
-  /** Those that exist, in the order of their creation. */
+  /** Work Items that exist, in the order of their creation. */
   ids: string[];
   /** Number of Work Items that were asked for. */
   matched: number;

@@ -29,7 +29,7 @@ export interface WorkItemRow
   max_attempts: number | null;
   schedule_name: string | null;
   schedule_exists: boolean;
-  /** As the history has it: it outlives the key and the person. */
+  /** Name as the history has it, which outlives the key and the person. */
   creator_name: string | null;
   by_person: boolean;
 }

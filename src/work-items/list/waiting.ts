@@ -49,11 +49,11 @@ export type Waiting = z.input<typeof waitingSchema>;
 
 /** Fields of a Work Item that decide why it waits. */
 export interface WaitingRow extends Pick<WorkItem, 'status' | 'updated_at' | 'review_reason'> {
-  /** Its `start_at`, while it waits for it. */
+  /** Its `start_at`, while it waits for that time. */
   starts_at: Date | null;
   /** Time of a retry that is not due yet. */
   retry_at: Date | null;
-  /** When the lease of its worker expired, if it did. */
+  /** Time at which the lease of its worker expired, if it did. */
   lost_at: Date | null;
   /** First pending approval, and the number of further ones. */
   approval: { kind: string; tool_name: string | null; reason: string | null; more: number } | null;

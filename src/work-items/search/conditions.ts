@@ -8,7 +8,7 @@ import type { Status } from '../states.ts';
  */
 export const waitsForTime = sql`(case when not_before is null then 0 else 1 end)`;
 
-/** Which Work Items a list shows. What is absent does not restrict it. Times are milliseconds since 1970. */
+/** Filters of a list of Work Items. An absent filter does not restrict it. Times are milliseconds since 1970. */
 export interface WorkItemSearch {
   ids?: readonly string[] | undefined;
   status?: readonly Status[] | undefined;
@@ -25,11 +25,11 @@ export interface WorkItemSearch {
   q?: string | undefined;
 }
 
-/** Who created a Work Item: a schedule at its time, a service account, or a person. */
+/** Creators of a Work Item: a schedule at its time, a service account, or a person. */
 export const sources = ['schedule', 'api', 'person'] as const;
 export type Source = (typeof sources)[number];
 
-/** The same of a row, as the conditions below. */
+/** Returns the creator of a row, by the same rules as the conditions below. */
 export const sourceOf = (row: { occurrence: Date | null; by_person: boolean }): Source =>
   row.occurrence !== null ? 'schedule' : row.by_person ? 'person' : 'api';
 
@@ -62,7 +62,7 @@ export interface Lead {
   exact?: boolean;
   /** The index has the rows of each status in the order of their creation. */
   byCreation?: boolean;
-  /** It never has many rows. */
+  /** True if the status never has many rows. */
   small?: boolean;
 }
 
@@ -111,7 +111,7 @@ export interface Conditions {
   others: readonly Condition[];
 }
 
-/** Null: nothing can match. */
+/** Returns a search as conditions; null: nothing can match. */
 export const conditionsOf = (search: WorkItemSearch): Conditions | null => {
   const { schedule_id, source, error_code, q } = search;
   const ids = search.ids?.filter(isId);

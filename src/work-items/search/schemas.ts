@@ -37,7 +37,7 @@ const oneOrMany = <S extends z.ZodType>(item: S, most: number) =>
     .union([z.array(item).max(most, `must have at most ${most} items`), item.transform((one) => [one])])
     .meta({ openapi: z.array(item).max(most) });
 
-/** The same filters in a body. */
+/** Filters of the query, in a body. */
 export const searchBody = z
   .object({
     status: oneOrMany(status, 8).optional().describe(oneOfMany('')),

@@ -150,7 +150,7 @@ const ofEachStatus = (
   return sql.join(branches, sql` union all `);
 };
 
-/** Up to so many rows are read and sorted: 40 ms. */
+/** Number of rows up to which they are read and sorted: 40 ms. */
 const mostSorted = 15_000;
 
 /** The rows of one part of a list, at most `limit`. */

@@ -1,7 +1,7 @@
 /** A span that its backend refused, alone. */
 export interface DeadLetter {
   id: string;
-  /** When it was refused, RFC 3339. */
+  /** Time of the refusal, RFC 3339. */
   at: string;
   /** The backend's status and the beginning of its message, scrubbed. */
   status: number;

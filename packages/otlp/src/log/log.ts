@@ -107,7 +107,7 @@ export interface TelemetryLog {
   endDeadLetters(number: number, ids: readonly string[] | undefined, as: DeadLetterEnd): Promise<number>;
 
   counters(number: number): DeliveryCounters;
-  /** When the oldest queued span was accepted (ms since 1970); null if nothing is queued. */
+  /** Resolves to the time at which the oldest queued span was accepted (ms since 1970); null if nothing is queued. */
   oldest(number: number): Promise<number | null>;
   /**
    * Retention: spans that are older than `before` (ms since 1970), or beyond `maxBytes` on disk, oldest first, and dead

@@ -45,7 +45,7 @@ export class Compressor {
     maxSize: cachedBytes,
     sizeCalculation: ({ deflated }, key) => deflated.length + entryBytes(key),
   });
-  /** Those that are being compressed, so that no one compresses them again in the meantime. */
+  /** Fragments that are being compressed, so that no one compresses them again in the meantime. */
   readonly #pending = new Map<string, Promise<Fragment>>();
 
   /** Exactly one gzip member (RFC 1952) of all parts. */

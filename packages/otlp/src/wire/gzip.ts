@@ -54,7 +54,6 @@ const largeBodies = new Semaphore(parallel);
 /** Beginning of every member (RFC 1952, 2.3.1): gzip, deflate. */
 const memberStart = Buffer.from([0x1f, 0x8b, 8]);
 
-/** Contents of a compressed body. */
 export interface Inflated {
   bytes: Buffer;
   /**

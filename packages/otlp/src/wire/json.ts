@@ -159,7 +159,7 @@ class Converter {
   }
 
   #anyValue(value: Json, depth: number): void {
-    // One level more than is accepted, so that the scan refuses this span and not the whole request.
+    // Reads one level more than is accepted, so that the scan refuses this span and not the whole request.
     if (depth > maxAttributeDepth) return;
     const { w } = this;
     // A oneof: an empty string or a false is written too.

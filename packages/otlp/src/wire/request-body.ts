@@ -54,7 +54,7 @@ export const readBody = (
       }
     };
     const brokeOff = (): void => reject(new Error('the stream broke off'));
-    // Its `close` was already emitted and does not come again.
+    // The stream's `close` was already emitted and does not come again.
     if (stream.destroyed) return brokeOff();
     stream.on('error', reject);
     stream.on('close', brokeOff);

@@ -28,7 +28,7 @@ export interface Aggregate {
   ordered?: boolean;
   /** Cannot have OVER. */
   noWindow?: boolean;
-  /** Its last argument is a fraction from 0 to 1. */
+  /** True if the last argument is a fraction from 0 to 1. */
   fraction?: boolean;
   type(types: Type[]): Type;
   print: Record<Engine, Printer | null>;

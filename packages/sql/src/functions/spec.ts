@@ -43,7 +43,7 @@ export interface Scalar {
   print: Printers;
 }
 
-/** The same call on every engine; PostgreSQL's is qualified, so that no schema of the user can replace it. */
+/** Prints the same call on every engine; PostgreSQL's is qualified, so that no schema of the user can replace it. */
 export const everywhere = (name: string, others: Partial<Record<Engine, string>> = {}) => {
   const call =
     (called: string) =>

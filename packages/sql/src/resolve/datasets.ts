@@ -47,7 +47,7 @@ class Fields {
     return resolveExpression(expression ?? { kind: 'column', table: null, name }, this.#place);
   }
 
-  /** The same, as the datatype that it is declared to be. */
+  /** Returns the value of a column as the datatype that it is declared to be. */
   value(column: TableColumn): Typed {
     const found = this.expression(column);
     if (found.type === 'Interval')
@@ -141,7 +141,6 @@ const declaredOf = (column: Typed & { kind: 'column' }): Typed =>
     ? column
     : { kind: 'declared', arg: { ...column, type: 'Unknown' }, type: column.type };
 
-/** Entry of a table in FROM. */
 type Entered =
   | { kind: 'table'; source: Source | ResolvedCte; columns(range: Range, name: string): Visible[] }
   | { kind: 'subquery'; query: ResolvedSelect; columns(range: Range, name: string): Visible[] };

@@ -34,7 +34,7 @@ export const resolveOrder = (
     if ('output' in found)
       return [{ ...item, expression: outputs[found.output]!.value, output: found.output }];
     const expression = resolveExpression(found.expression, place);
-    // The same in every row.
+    // A constant is the same in every row.
     if (expression.kind === 'constant') return [];
     const output = keys.indexOf(keyOf(expression));
     if (select.distinct && output === -1)

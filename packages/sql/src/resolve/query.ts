@@ -138,7 +138,7 @@ class Resolver {
     if (from.kind === 'join') return this.#join(from, scope, ctes);
     if (from.kind === 'subquery') {
       const name = from.alias ?? `subquery_${this.#ranges + 1}`;
-      // It sees the queries around its own, but not the other tables of this FROM.
+      // A subquery sees the queries around its own, but not the other tables of this FROM.
       const query = this.#query(from.query, scope.parent, ctes);
       if (query.correlated) scope.correlated = true;
       rename(query, from.columns, name);

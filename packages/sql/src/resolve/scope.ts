@@ -9,7 +9,7 @@ export interface Visible {
   name: string;
   /** The name of its table as the user wrote it; null for one that a USING has merged. */
   table: string | null;
-  /** Its expression. Asking for it counts as a use. */
+  /** Returns the expression of the column. A call counts as a use. */
   read(): Typed;
 }
 

@@ -56,7 +56,7 @@ const valid: Record<string, (value: unknown) => boolean> = {
   ),
 };
 
-/** Which draft a schema is of, and what it is called: neither means anything inside a request. */
+/** Keywords that are removed. The draft and the name of a schema mean nothing inside a request. */
 const removed = new Set([
   '$schema',
   '$id',

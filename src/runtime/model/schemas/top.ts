@@ -88,7 +88,7 @@ const argumentsOf = (reading: Reading, node: unknown, followed: readonly string[
 
 /**
  * The schema `root` of arguments as an object that lists its properties, with nothing at the top that providers refuse.
- * What is said of a property in several places becomes any of it: the call is checked by the schema as it was given.
+ * Rules for a property in several places become alternatives: the call is checked by the schema as it was given.
  * Null if no object fits the schema.
  */
 export const plainObject = (root: Schema): Schema | null => {

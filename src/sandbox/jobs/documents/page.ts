@@ -14,9 +14,9 @@ export interface Word {
 }
 
 export interface Line {
-  /** Without line ends. */
+  /** Text without line ends. */
   text: string;
-  /** Null if what was read has no layout. */
+  /** Position on the page; null if the document has no layout. */
   bbox: Box | null;
   words?: Word[];
   /** Confidence of OCR, 0 to 1; absent for text that was not guessed from a picture. */
@@ -24,7 +24,7 @@ export interface Line {
 }
 
 export interface Page {
-  /** From 1. */
+  /** Number of the page, from 1. */
   page: number;
   lines: Line[];
   /** Width by height of the page as it is shown; absent if what was read has no layout. */

@@ -9,7 +9,7 @@ export interface DocumentReadInput {
   type: DocumentType;
   /** The pages asked for, from 1; null for all. */
   ranges: [from: number, to: number][] | null;
-  /** More pages asked for than this are `too_many_pages`. */
+  /** Number of pages asked for, above which the failure is `too_many_pages`. */
   maxPages: number;
   /** Reading ends when the lines have this many characters. */
   maxCharacters: number;

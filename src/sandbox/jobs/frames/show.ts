@@ -16,7 +16,7 @@ interface AnswerLimits {
 
 /** Reads rows of `frame.parquet`. */
 export interface FrameRowsInput extends AnswerLimits {
-  /** In this order; all if null. */
+  /** Columns in the order to show; all if null. */
   columns: string[] | null;
   order: { column: string; descending: boolean }[];
   limit: number;
@@ -64,7 +64,7 @@ const answer = async (
   from: string,
   { maxCharacters, maxBytes }: AnswerLimits,
 ): Promise<Omit<FrameRows, 'columns'>> => {
-  // One character more, to see that a text is cut.
+  // Reads one character more, to see that a text is cut.
   const values = columns.map((column) => jsonOf(column, maxCharacters + 1));
   const result = await connection.stream(
     `SELECT CAST(json_array(${values.join(', ')}) AS VARCHAR) FROM ${from}`,

@@ -8,7 +8,7 @@ import type { StoredHeaders } from './stream.ts';
  */
 export interface Checkpoint {
   seq: number;
-  /** When that message was stored, ms since 1970. */
+  /** Time at which that message was stored, ms since 1970. */
   time: number;
   totals: ReadonlyMap<number, Accepted>;
   /** Bytes of all messages up to there, ever. */
@@ -135,7 +135,7 @@ export class StreamAggregate {
     return this.totals.get(number) ?? nothingAccepted;
   }
 
-  /** When the last message was stored. */
+  /** Time at which the last message was stored. */
   get lastTime(): number {
     return this.#time;
   }

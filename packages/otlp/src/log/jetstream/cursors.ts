@@ -14,9 +14,9 @@ const leaseMarginMs = 1_000;
  * known to about a second, and only the owner's fencing token moves a cursor.
  */
 export class Cursors {
-  /** This replica takes part in delivery. */
+  /** True if this replica takes part in delivery. */
   delivers = false;
-  /** This replica is the maintenance leader: it saves checkpoints, expires and purges. */
+  /** True if this replica is the maintenance leader: it saves checkpoints, expires and purges. */
   isLeader = false;
   readonly #store: StreamStore;
   readonly #replica: string;
@@ -24,7 +24,7 @@ export class Cursors {
   readonly #known = new Map<number, Cursor>();
   /** Serialises takeovers: two at once would each see the other's rows as taken, and stop early. */
   readonly #takeovers = new Mutex();
-  /** Until when this replica owns its integrations, by performance.now(). */
+  /** Time until which this replica owns its integrations, by performance.now(). */
   #leasedUntil = 0;
   #renewedAt = 0;
 

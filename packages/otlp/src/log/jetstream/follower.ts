@@ -5,7 +5,7 @@ import type { Logger } from './logger.ts';
 import type { StreamStore } from './store.ts';
 import type { LogStream } from './stream.ts';
 
-/** Until a connection that is away is checked again. */
+/** Time until a connection that is away is checked again. */
 const awayMs = 200;
 /**
  * Time that a start waits for messages that the server counts and does not send; and how long a reader fails before it

@@ -16,7 +16,7 @@ import { readSlices, sliceTableLength, writeSlices } from '../slice-table.ts';
  */
 export interface Head {
   seq: number;
-  /** When the server stored it, ms since 1970. */
+  /** Time at which the server stored it, ms since 1970. */
   time: number;
   /** Spans and bytes that it holds for each integration. */
   accepted: ReadonlyMap<number, Accepted>;

@@ -60,7 +60,7 @@ export class StreamReader {
   /** By sequence number. A head says only what each integration has of a body: its size is known when it is read. */
   readonly #cached = new LRUCache<number, readonly Slice[]>({
     maxSize: cacheBytes,
-    // One that is larger than the cache is cached alone.
+    // A record that is larger than the cache is cached alone.
     sizeCalculation: (slices) =>
       Math.min(
         cacheBytes,

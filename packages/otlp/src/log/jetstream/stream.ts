@@ -22,7 +22,7 @@ export interface StoredHeaders {
   time: number;
   /** `head` or `chunk`. */
   kind: string;
-  /** Its payload's size. */
+  /** Size of the payload. */
   size: number;
   header(name: string): string;
 }
