@@ -17,7 +17,6 @@ export {
   lockAgentMode,
   requireWorker,
 } from './agents.ts';
-export { builtInToolNames } from './fields.ts';
 export { approvalGuard } from './loosening.ts';
 export { form as agentForm } from './routes.ts';
 export { type Agent, defaultApprovalRole } from './store.ts';

@@ -16,8 +16,7 @@ export { findFacets } from './facet-store.ts';
 export { auditFilter } from './filter.ts';
 export { type AuditMatch, listAudits } from './list-store.ts';
 export { audit as auditEntry, toResponse as toAuditEntry } from './responses.ts';
-export { type ChainState, findChainState } from './state.ts';
-export type { AuditRow } from './store.ts';
+export { findChainState } from './state.ts';
 
 export interface Audit extends Feature {
   /** The line of the Overview about the chain. */

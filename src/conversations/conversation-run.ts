@@ -1,18 +1,8 @@
 import type { Database, Tx } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Lease, noRunUsage } from '../runs/index.ts';
-import {
-  type AttemptOutcome,
-  cutOf,
-  endAttempt,
-  fromStored,
-  holdLease,
-  type Message,
-  type Run,
-  type RunEnd,
-  type RunProgress,
-  type RunStart,
-} from '../runtime/index.ts';
+import { noRunUsage } from '../lib/usage.ts';
+import type { Lease } from '../runs/index.ts';
+import { cutOf, endAttempt, fromStored, holdLease, type Message, type Run } from '../runtime/index.ts';
 import { Deltas } from './deltas.ts';
 import { appendEvents, listOpenMessages, type NewEvent } from './event-store.ts';
 import { conversationRuns } from './kind.ts';
@@ -20,13 +10,17 @@ import { listWholeConversation, type NewMessage } from './message-store.ts';
 import { recordMessages, toNewMessage } from './messages.ts';
 import type { ConversationRun, RunStatus } from './run-store.ts';
 
+type Store = Run<RunStatus>['store'];
+type Progress = Parameters<Store['save']>[0];
+type Outcome = Parameters<Store['finish']>[0];
+
 /** Begins an attempt; requires the lease. */
 const open = async (
   tx: Tx,
   of: { conversationId: string; runId: string },
   attempt: Lease & { traceId: string | null },
   instructions: string,
-): Promise<RunStart> => {
+) => {
   const start = (await conversationRuns.begin(tx, [attempt])).get(of.runId)!;
   const message_ids = await listOpenMessages(tx, of.conversationId, of.runId);
   if (start.attempts > 1 || message_ids.length > 0) {
@@ -40,7 +34,7 @@ const open = async (
 };
 
 /** The outcome with a result that is text. */
-const withText = (outcome: AttemptOutcome): AttemptOutcome =>
+const withText = (outcome: Outcome): Outcome =>
   outcome.status !== 'COMPLETED' || typeof outcome.result === 'string'
     ? outcome
     : { ...outcome, result: JSON.stringify(outcome.result) };
@@ -54,7 +48,7 @@ const toNewMessages = (messages: readonly Message[], replyId: string): NewMessag
 
 const hasReply = (messages: readonly Message[]): boolean => messages.some(({ role }) => role === 'assistant');
 
-const startedEvents = ({ begun = [] }: RunProgress): NewEvent[] =>
+const startedEvents = ({ begun = [] }: Progress): NewEvent[] =>
   begun.map(({ id, name, arguments: args }) => ({
     type: 'tool.started',
     data: { tool_call_id: id, tool_name: name, arguments: args ?? {} },
@@ -87,7 +81,7 @@ export const conversationRun = (
     return { stored: toNewMessages(messages, id), before: events };
   };
 
-  const save = async (progress: RunProgress): Promise<void> => {
+  const save: Store['save'] = async (progress) => {
     const { stored, before } = await prepare(progress.messages);
     await held.store(async (tx) => {
       const after = startedEvents(progress);
@@ -97,7 +91,7 @@ export const conversationRun = (
     for (const { id } of progress.begun ?? []) begunAt.set(id, performance.now());
   };
 
-  const finish = async (outcome: AttemptOutcome, end: RunEnd): Promise<RunStatus | null> => {
+  const finish: Store['finish'] = async (outcome, end) => {
     const { stored, before } = await prepare(('messages' in outcome && outcome.messages) || []);
     await deltas.close();
     return db.tx(async (tx) => {

@@ -1,5 +1,5 @@
 import { newId } from '../lib/ids.ts';
-import { storable } from '../runtime/index.ts';
+import { storable } from '../lib/storable.ts';
 import type { NewEvent } from './event-store.ts';
 
 /** Text is gathered until it is so old or so long. */

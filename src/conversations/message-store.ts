@@ -1,5 +1,5 @@
 import { type Executor, json, type Page, sql, type Tx } from '../database/index.ts';
-import type { MessagePart } from '../work-items/index.ts';
+import type { MessagePart } from '../messages/index.ts';
 
 export interface ConversationMessage {
   id: string;

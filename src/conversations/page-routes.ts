@@ -13,7 +13,6 @@ import {
   webRoute,
 } from '../http/index.ts';
 import { roles } from '../lib/principal.ts';
-import { shownApprovals } from '../runs/index.ts';
 import {
   cutParts,
   findParts,
@@ -21,7 +20,8 @@ import {
   messageList,
   rawContent,
   shownContent,
-} from '../work-items/index.ts';
+} from '../messages/index.ts';
+import { shownApprovals } from '../runs/index.ts';
 import { conversationFinder, getConversation } from './conversations.ts';
 import { findContent, listAuthoredMessages } from './message-store.ts';
 import { onePath } from './routes.ts';

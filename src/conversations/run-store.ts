@@ -1,5 +1,6 @@
 import { type Executor, sql, type Tx } from '../database/index.ts';
-import type { NewApproval, PendingApproval, RunError, RunUsage, StoredDecision } from '../runs/index.ts';
+import type { RunUsage } from '../lib/usage.ts';
+import type { NewApproval, RunRow } from '../runs/index.ts';
 
 /** The channel that notifies workers of runs that may be claimed. */
 export const runsChannel = 'conversation_runs';
@@ -10,8 +11,7 @@ export const runCancelsChannel = 'conversation_run_cancels';
 export const runStatuses = ['queued', 'running', 'completed', 'needs_review', 'error', 'cancelled'] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
-export interface ConversationRun {
-  id: string;
+export interface ConversationRun extends RunRow {
   conversation_id: string;
   agent_id: string;
   agent_version: number | null;
@@ -22,13 +22,10 @@ export interface ConversationRun {
   /** The message that began it. */
   message_id: string;
   answer: string | null;
-  error: RunError | null;
   usage: RunUsage | null;
   model: string | null;
   trace_id: string | null;
-  /** Null is an empty list, as in the two below. */
-  pending_approvals: PendingApproval[] | null;
-  decisions: StoredDecision[] | null;
+  /** null is an empty list. */
   unsafe_calls: NewApproval[] | null;
   tokens_before: number;
   attempts: number;

@@ -5,8 +5,8 @@ import type { Watcher } from '../event-streams/index.ts';
 import { ApiError, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
-import { type ContinueBody, checkDeciders, nothingAsked, settle, shownApprovals } from '../runs/index.ts';
-import { type MessagePart, textPart } from '../work-items/index.ts';
+import { type MessagePart, textPart } from '../messages/index.ts';
+import { type ContinueBody, shownApprovals } from '../runs/index.ts';
 import { lockConversation } from './conversations.ts';
 import { appendEvents } from './event-store.ts';
 import { conversationRuns } from './kind.ts';
@@ -94,7 +94,7 @@ const goOn = async (
   const of = { conversationId: conversation.id, runId: run.id };
   const message = parts.length > 0 ? textOf(parts) : undefined;
   const stale = () => refusal(conversation, 'A decision is about something that does not wait for one.', run);
-  const settled = settle(
+  const settled = conversationRuns.settle(
     run.pending_approvals ?? [],
     run.decisions ?? [],
     { message, decisions: said.decisions, mustNotDecide: said.mustNotDecide },
@@ -134,7 +134,13 @@ export const sendMessage = async (
   const run = active_run_id === null ? undefined : await findRun(tx, active_run_id);
   if (decisions.length > 0) {
     const agent = await getPinned(tx, conversation.agent_id, run?.agent_version ?? null);
-    await checkDeciders(tx, actor, agent, async () => (run ? [run.created_by] : []), decisions);
+    await conversationRuns.checkDeciders(
+      tx,
+      actor,
+      agent,
+      async () => (run ? [run.created_by] : []),
+      decisions,
+    );
   }
   const parts = partsOf(said.content);
   if (conversation.status === 'running') {
@@ -164,7 +170,7 @@ export const cancelRun = async (tx: Tx, conversationId: string, actor: Actor): P
   const [cancelled] = await conversationRuns.move(tx, {
     where: sql`w.id = ${run.id}`,
     to: sql`'cancelled'`,
-    set: [sql`not_before = null`, nothingAsked],
+    set: [sql`not_before = null`, conversationRuns.nothingAsked],
     action: 'cancel',
     principal: actor.principal,
   });

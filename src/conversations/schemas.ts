@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { id, jsonObject, optional, text, timestamp } from '../http/index.ts';
 import { characters } from '../lib/text.ts';
-import { decisionList, pendingApproval, runUsage, shownApprovals } from '../runs/index.ts';
-import { messagePart } from '../work-items/index.ts';
+import { runUsage } from '../lib/usage.ts';
+import { messagePart } from '../messages/index.ts';
+import { decisionList, pendingApproval, shownApprovals } from '../runs/index.ts';
 import type { ConversationMessage } from './message-store.ts';
 import { type ConversationRun, runStatuses } from './run-store.ts';
 import type { Conversation } from './store.ts';

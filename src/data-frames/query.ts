@@ -1,6 +1,6 @@
 import { type Printed, parseSelect, print, resolve, type Table } from '@agent-platform/sql';
 import type { OwnerIds } from '../files/index.ts';
-import type { FrameAnswer } from '../sandbox/index.ts';
+import type { Jobs } from '../sandbox/index.ts';
 import { queryFailure } from './failures.ts';
 import { checkTarget, keepFrame, type Target } from './keep.ts';
 import { type FrameParts, takeOut } from './parts.ts';
@@ -12,7 +12,7 @@ export const answerLimits = { maxBytes: 10 * 1024 * 1024, maxCharacters: 10_000 
 /** The result of a query, with the exact text of the statement that ran. */
 export interface QueryResult {
   statement: Printed;
-  answer: FrameAnswer;
+  answer: Jobs['frameQuery']['output'];
   /** The frame that the result was saved as. */
   saved: DataFrame | null;
   durationMs: number;

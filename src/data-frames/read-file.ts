@@ -1,7 +1,7 @@
 import { findFile, type StoredFile } from '../files/index.ts';
 import { unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
-import type { FrameDatatype, FrameFormat } from '../sandbox/index.ts';
+import type { FrameDatatype, Jobs } from '../sandbox/index.ts';
 import { readFailure } from './failures.ts';
 import { checkTarget, keepFrame, type Target } from './keep.ts';
 import { nameOfFile } from './names.ts';
@@ -17,6 +17,8 @@ export interface FileSource {
   header: boolean;
   columns: Record<string, FrameDatatype>;
 }
+
+type FrameFormat = Jobs['frameRead']['input']['format'];
 
 const byType: Record<string, FrameFormat> = {
   'text/csv': 'csv',

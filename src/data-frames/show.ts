@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { FileDownload } from '../http/index.ts';
 import { type Fault, unprocessable } from '../lib/errors.ts';
-import type { FrameRows } from '../sandbox/index.ts';
+import type { Jobs } from '../sandbox/index.ts';
 import { queryFailure } from './failures.ts';
 import { followOutput } from './follow-output.ts';
 import type { FrameParts } from './parts.ts';
@@ -58,7 +58,7 @@ export const pageOfRows = async (
     'order',
     keys.map(({ column }) => column),
   );
-  let page: FrameRows;
+  let page: Jobs['frameRows']['output'];
   try {
     page = await sandbox.run(
       'frameRows',

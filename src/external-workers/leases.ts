@@ -5,7 +5,8 @@ import { sha256 } from '../lib/crypto.ts';
 import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
-import { addUsage, type Ending, type Lease, type NewApproval } from '../runs/index.ts';
+import { addRunUsage } from '../lib/usage.ts';
+import type { Ending, Lease, NewApproval } from '../runs/index.ts';
 import {
   allowedActions,
   appendMessage,
@@ -74,7 +75,7 @@ const storeReport = async (
     await appendMessage(tx, { work_item_id: id, conversation_id: conversationId, role, content });
   }
   if (Object.values(usage).some((n) => n !== undefined)) {
-    await workItemRuns.save(tx, { id, fencing: fencing! }, { usage: addUsage(before, usage) });
+    await workItemRuns.save(tx, { id, fencing: fencing! }, { usage: addRunUsage(before, usage) });
   }
 };
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { id, jsonObject, jsonValue, optional, text, timestamp } from '../http/index.ts';
-import { messageRoles, publicMessage, publicWorkItem } from '../work-items/index.ts';
+import { messageRoles } from '../messages/index.ts';
+import { publicMessage, publicWorkItem } from '../work-items/index.ts';
 
 const most = { agents: 20, claims: 10, messages: 100, approvals: 100, parts: 100 };
 

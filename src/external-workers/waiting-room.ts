@@ -1,7 +1,6 @@
 import type { Database } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop, type LoopPass } from '../lib/loop.ts';
-import { recoverExpired, sleepAfter } from '../runs/index.ts';
 import { findClaimableAgents, type WorkItem, workItemRuns, workItemsChannel } from '../work-items/index.ts';
 
 interface Waiting<T> {
@@ -119,8 +118,8 @@ export class WaitingRoom {
     if (this.#waiters.size === 0) return null;
     const ahead = await this.#db.run(workItemRuns.lookForWork);
     // A replica without workers may be the only one that is awake.
-    const recovered = await recoverExpired(this.#db, workItemRuns, ahead);
+    const recovered = await workItemRuns.recoverExpired(this.#db, ahead);
     for (const { status } of recovered) this.#onFinished(status);
-    return sleepAfter(ahead);
+    return workItemRuns.sleepAfter(ahead);
   }
 }

@@ -1,3 +1,4 @@
+import { backOff } from './back-off.ts';
 import { messageOf } from './errors.ts';
 import type { Logger } from './log.ts';
 
@@ -93,7 +94,7 @@ export class Loop {
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         this.#error = messageOf(error);
-        sleep = Math.min(maxRetryMs, retryMs * 2 ** Math.min(failures++, 20));
+        sleep = backOff(++failures, retryMs, maxRetryMs);
         log.error({ loop: name, error: messageOf(error), retry_in_ms: sleep }, 'loop tick failed');
       }
       this.#endedAt = performance.now();

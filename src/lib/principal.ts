@@ -59,6 +59,9 @@ export interface Principal {
   sessionId: string | null;
 }
 
+/** A principal as a history names it: still readable when the key or the person is gone. */
+export type Who = Pick<Principal, 'kind' | 'id' | 'name'>;
+
 /** Whether the principal may call an operation that requires this role and this scope. */
 export const mayCall = ({ role, scopes }: Principal, required: Role, scope: Scope): boolean =>
   roleAllows(role, required) && scopesAllow(scopes, scope);

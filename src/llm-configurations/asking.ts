@@ -1,5 +1,5 @@
 import { ApiError } from '../lib/errors.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from '../lib/usage.ts';
 
 /** Calls of an LLM outside any run, for one object. The runtime implements them. */
 

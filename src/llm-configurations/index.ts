@@ -27,7 +27,6 @@ export type { ResolvedLlm } from './kinds.ts';
 export type { ProbeLlm } from './routes.ts';
 export { form as llmForm } from './schemas.ts';
 export { lockLlmForShare } from './store.ts';
-export { addUsage, noUsage, type Usage } from './usage.ts';
 
 /** The rules of the routes, for the workspace document. */
 interface LlmRules {

@@ -3,7 +3,7 @@ import { notify } from '../database/index.ts';
 import { type JsonContext, jsonRoute, type Route } from '../http/index.ts';
 import { messageOf, unprocessable } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import type { DeadLetters } from '../telemetry/index.ts';
+import type { Telemetry } from '../telemetry/index.ts';
 import type { IntegrationParts } from './integration-routes.ts';
 import { integrationPath } from './public-routes.ts';
 import { deadLetterIds, deadLetterPage, deadLetterQuery, purgeResult, retryResult } from './schemas.ts';
@@ -20,7 +20,7 @@ const retryWithinMs = 20_000;
 export interface DeadLetterTelemetry {
   /** The name of this replica's telemetry log. */
   readonly replicaId: string;
-  readonly deadLetters: DeadLetters;
+  readonly deadLetters: Telemetry['deadLetters'];
 }
 
 /** A notification on the channel. With 100 ids it is well under the limit of 8,000 bytes. */

@@ -11,12 +11,25 @@ export const asked = (approvals: RawBuilder<unknown>) => sql`pending_approvals =
   from jsonb_array_elements(${approvals}) a)`;
 
 /** Nothing waits for a person any more. */
-export const nothingAsked = sql`pending_approvals = null`;
+const nothingAsked = sql`pending_approvals = null`;
 
-/** Returns the assignments of a run that a person continues: attempts and the budget of tokens begin again. */
+/** Nothing is left of earlier attempts. */
+const forgotten = [
+  sql`attempts = 0`,
+  sql`not_before = null`,
+  nothingAsked,
+  sql`decisions = null`,
+  sql`unsafe_calls = null`,
+  sql`tokens_before = 0`,
+];
+
+/** Returns the assignments of what people decide about runs of a kind. */
 export const approvalsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
   const { word } = sqlOf(kind);
   return {
+    nothingAsked,
+    forgotten,
+    /** The assignments of a run that a person continues: attempts and the budget of tokens begin again. */
     decided: (decisions: readonly StoredDecision[]) => [
       sql`attempts = 0`,
       sql`not_before = null`,
@@ -28,13 +41,3 @@ export const approvalsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
     ],
   };
 };
-
-/** Nothing is left of earlier attempts. */
-export const forgotten = [
-  sql`attempts = 0`,
-  sql`not_before = null`,
-  nothingAsked,
-  sql`decisions = null`,
-  sql`unsafe_calls = null`,
-  sql`tokens_before = 0`,
-];

@@ -1,10 +1,10 @@
 import { json, sql, type Tx } from '../database/index.ts';
+import type { StoredUsage } from '../lib/usage.ts';
 import { type RunKind, type RunRow, sqlOf } from './kind.ts';
 import type { Lease, NewApproval, StoredDecision } from './types.ts';
-import type { StoredUsage } from './usage.ts';
 
 /** A tool call that a person approved, with the arguments that it is made with. */
-export interface ApprovedCall {
+interface ApprovedCall {
   tool_call_id: string;
   arguments: Record<string, unknown>;
   /** True if a person changed the arguments: the model is notified. */

@@ -1,9 +1,10 @@
 import { json, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import type { Who } from '../lib/principal.ts';
+import type { StoredUsage } from '../lib/usage.ts';
 import { asked } from './approvals.ts';
 import { type Moved, type RunKind, type RunRow, sqlOf } from './kind.ts';
 import { moveOf } from './move.ts';
-import { type Lease, type NewApproval, type RunError, type Who, worker } from './types.ts';
-import type { StoredUsage } from './usage.ts';
+import { type Lease, type NewApproval, type RunError, worker } from './types.ts';
 
 /** Usage of all attempts of a run so far. Absent and null fields do not change. */
 interface Used {
@@ -116,8 +117,15 @@ export const endingsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
     });
 
   /** Records that an execution would have ended so, but its lease was lost. */
-  const recordLateFinish = async (tx: Tx, { status, error, ...lease }: Ending): Promise<void> =>
-    kind.onLate?.(tx, lease, { outcome: status, ...(error ? { error } : {}), action: 'finish' });
+  const recordLateFinish = async (
+    tx: Tx,
+    { status, error, id, fencing, by = worker }: Ending,
+  ): Promise<void> =>
+    kind.onLate?.(
+      tx,
+      { id, fencing, by },
+      { outcome: status, ...(error ? { error } : {}), action: 'finish' },
+    );
 
   /** Ends the execution. Returns null if the lease was lost: only the history changes. */
   const finish = async (tx: Tx, ending: Ending): Promise<Moved<Row> | null> => {
@@ -148,7 +156,7 @@ export const endingsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
       details: { error },
     });
     if (moved) return moved;
-    await kind.onLate?.(tx, lease, { error, action: 'retry' });
+    await kind.onLate?.(tx, { by: worker, ...lease }, { error, action: 'retry' });
     return null;
   };
 

@@ -1,47 +1,41 @@
 import { approvalsOf } from './approvals.ts';
 import { attemptsOf } from './attempts.ts';
+import { checkDeciders } from './deciders.ts';
 import { endingsOf } from './endings.ts';
-import type { RunKind, RunRow } from './kind.ts';
+import type { Moved, RunKind, RunRow } from './kind.ts';
 import { leasesOf } from './leases.ts';
+import { loopOf } from './lost.ts';
+import { settle } from './settle.ts';
 
-export { forgotten, nothingAsked } from './approvals.ts';
-export type { ApprovedCall, AttemptStart } from './attempts.ts';
-export { checkDeciders } from './deciders.ts';
+export type { AttemptStart } from './attempts.ts';
 export type { Ending } from './endings.ts';
-export type { Moved, RunKind, RunRow } from './kind.ts';
+export type { Moved, RunRow } from './kind.ts';
 export type { Claimer } from './leases.ts';
-export { recoverExpired, sleepAfter } from './lost.ts';
 export type { MoveReason } from './move.ts';
 export { decisionList, pendingApproval } from './schemas.ts';
-export { type ContinueBody, type Settled, settle, shownApprovals } from './settle.ts';
-export {
-  type Lease,
-  type NewApproval,
-  type PendingApproval,
-  type RunError,
-  type StoredDecision,
-  type Who,
-  worker,
-} from './types.ts';
-export {
-  addUsage,
-  noRunUsage,
-  type RunUsage,
-  runUsage,
-  type StoredUsage,
-  wholeUsage,
-} from './usage.ts';
+export { type ContinueBody, shownApprovals } from './settle.ts';
+export type { Lease, NewApproval, RunError } from './types.ts';
 
 /** Operations on the runs of one kind. Each function is one or a few statements of the given transaction. */
 export interface Runs<Row extends RunRow>
   extends ReturnType<typeof leasesOf<Row>>,
+    ReturnType<typeof loopOf<Moved<Row>>>,
     ReturnType<typeof endingsOf<Row>>,
     ReturnType<typeof attemptsOf<Row>>,
-    ReturnType<typeof approvalsOf<Row>> {}
+    ReturnType<typeof approvalsOf<Row>> {
+  checkDeciders: typeof checkDeciders;
+  settle: typeof settle;
+}
 
-export const createRuns = <Row extends RunRow>(kind: RunKind<Row>): Runs<Row> => ({
-  ...leasesOf(kind),
-  ...endingsOf(kind),
-  ...attemptsOf(kind),
-  ...approvalsOf(kind),
-});
+export const createRuns = <Row extends RunRow>(kind: RunKind<Row>): Runs<Row> => {
+  const endings = endingsOf(kind);
+  return {
+    ...leasesOf(kind),
+    ...loopOf(endings.recoverLost),
+    ...endings,
+    ...attemptsOf(kind),
+    ...approvalsOf(kind),
+    checkDeciders,
+    settle,
+  };
+};

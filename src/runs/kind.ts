@@ -1,6 +1,7 @@
 import { type RawBuilder, sql, type Tx } from '../database/index.ts';
+import type { StoredUsage } from '../lib/usage.ts';
 import type { MoveReason } from './move.ts';
-import type { Lease, RunError } from './types.ts';
+import type { Lease, PendingApproval, RunError, StoredDecision } from './types.ts';
 
 /** The states of a run: waiting, in progress, waiting for a person (twice), ended. A table may have other words for them. */
 export type RunState =
@@ -12,13 +13,18 @@ export type RunState =
   | 'ERROR'
   | 'CANCELLED';
 
-/** The columns of every kind that this module reads in rows. */
+/** The columns that rows of every kind have. */
 export interface RunRow {
   id: string;
   status: string;
   error: RunError | null;
   /** The version that the run is pinned to; null before its first claim. */
   agent_version: number | null;
+  usage: StoredUsage | null;
+  /** What a person is asked to decide; null is an empty list. */
+  pending_approvals: PendingApproval[] | null;
+  /** What was decided last; null is an empty list. */
+  decisions: StoredDecision[] | null;
 }
 
 /** A row after its status changed. */
@@ -66,7 +72,7 @@ export interface RunKind<Row extends RunRow> {
   /** Called in the transaction of every change of status, a claim included. */
   onMoved(tx: Tx, rows: readonly Moved<Row>[], reason: MoveReason<Row>): Promise<void>;
   /** Called for an end that came after the lease was lost. */
-  onLate?(tx: Tx, lease: Lease, details: Record<string, unknown>): Promise<void>;
+  onLate?(tx: Tx, lease: Required<Lease>, details: Record<string, unknown>): Promise<void>;
 }
 
 /** SQL that the modules of runs share, for one kind. */

@@ -1,6 +1,7 @@
 import { type Executor, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import type { Who } from '../lib/principal.ts';
 import { type Moved, type RunKind, type RunRow, sqlOf } from './kind.ts';
-import { type Lease, type Who, worker } from './types.ts';
+import { type Lease, worker } from './types.ts';
 
 /** Claimant, and the time that the lease lasts. */
 export interface Claimer {

@@ -9,13 +9,13 @@ const longestSleepMs = 60_000;
 /** Delay before an expired lease is checked again if another transaction has locked its row. */
 const retryMs = 100;
 
-/** Takes runs from workers that were lost, if a look has found that a lease expired. Returns them as they are now. */
-export const recoverExpired = async <Row>(
-  db: Database,
-  { recoverLost }: { recoverLost(tx: Tx, limit: number): Promise<Row[]> },
-  { nextIn }: WorkAhead,
-): Promise<Row[]> => (nextIn === 0 ? db.tx((tx) => recoverLost(tx, recoverAtOnce)) : []);
+/** Returns what a loop does after a look for work: `recoverLost` takes up to `limit` runs from lost workers. */
+export const loopOf = <Row>(recoverLost: (tx: Tx, limit: number) => Promise<Row[]>) => ({
+  /** Takes runs from workers that were lost, if the look has found an expired lease. Returns them as they are now. */
+  recoverExpired: async (db: Database, { nextIn }: WorkAhead): Promise<Row[]> =>
+    nextIn === 0 ? db.tx((tx) => recoverLost(tx, recoverAtOnce)) : [],
 
-/** Returns the time that a loop sleeps after a look, in milliseconds. */
-export const sleepAfter = ({ nextIn }: WorkAhead): number =>
-  Math.min(longestSleepMs, Math.max(retryMs, nextIn ?? longestSleepMs));
+  /** The sleep of the loop after the look, in milliseconds. */
+  sleepAfter: ({ nextIn }: WorkAhead): number =>
+    Math.min(longestSleepMs, Math.max(retryMs, nextIn ?? longestSleepMs)),
+});

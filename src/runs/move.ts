@@ -1,6 +1,6 @@
 import { json, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import type { Who } from '../lib/principal.ts';
 import { type Moved, type RunKind, type RunRow, sqlOf } from './kind.ts';
-import type { Who } from './types.ts';
 
 /** Entry of the history for a change of status. */
 export interface MoveReason<Row extends RunRow> {

@@ -3,12 +3,12 @@ import { eachDatabase } from '../../tests/harness/database.ts';
 import { later, makeAgent } from '../../tests/harness/work-items.ts';
 import { sql } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
-import { createRuns, type RunKind, type RunRow } from './index.ts';
+import { createRuns, type RunRow } from './index.ts';
+import type { RunKind } from './kind.ts';
 
 interface Errand extends RunRow {
   attempts: number;
   fencing: number;
-  pending_approvals: unknown[] | null;
 }
 
 const moved: string[] = [];

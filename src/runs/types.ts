@@ -1,4 +1,4 @@
-import type { Principal } from '../lib/principal.ts';
+import type { Who } from '../lib/principal.ts';
 
 /** The vocabulary of runs: what Work Items and runs of conversations have in common. */
 
@@ -44,9 +44,6 @@ export interface StoredDecision extends Decision {
   /** True if `arguments` are other ones than the model's. */
   edited?: boolean;
 }
-
-/** Principal that did something, for the history. */
-export type Who = Pick<Principal, 'kind' | 'id' | 'name'>;
 
 /** The name in the history for what the platform does by itself. */
 export const worker: Who = { kind: 'system', id: 'worker', name: 'worker' };

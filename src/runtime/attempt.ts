@@ -1,6 +1,6 @@
 import type { SchemaCheck } from '../lib/json-schema.ts';
 import type { Logger } from '../lib/log.ts';
-import type { RunUsage } from '../runs/index.ts';
+import type { RunUsage } from '../lib/usage.ts';
 import type { Tracing } from '../telemetry/index.ts';
 import type { TokenLimits } from './budget.ts';
 import type { ContextCut } from './context.ts';

@@ -1,4 +1,4 @@
-import type { RunUsage } from '../runs/index.ts';
+import type { RunUsage } from '../lib/usage.ts';
 
 /** The limits of an agent on tokens; null: none. */
 export interface TokenLimits {

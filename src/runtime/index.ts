@@ -19,19 +19,13 @@ export { createAsk, createQuestions } from './ask.ts';
 export { cutOf } from './context.ts';
 export { endAttempt } from './ending.ts';
 export { holdLease } from './lease.ts';
-export { fromStored, type Message, openCalls, storable, toContent } from './messages.ts';
+export { fromStored, type Message, openCalls, toContent } from './messages.ts';
 export { schemaWarnings } from './model/index.ts';
 export { createProbe } from './probe.ts';
-export type {
-  AttemptOutcome,
-  Run,
-  RunEnd,
-  RunProgress,
-  RunStart,
-} from './run-store.ts';
+export type { Run } from './run-store.ts';
 export { interruptedText } from './tool-plan.ts';
 
-export interface RuntimeNeeds {
+interface RuntimeNeeds {
   llms: Pick<LlmConfigurations, 'resolve'>;
   telemetry: {
     tracing: Tracing;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { toParts } from '../work-items/messages.ts';
+import { storable } from '../lib/storable.ts';
+import { toParts } from '../messages/index.ts';
 import {
   firstUserMessage,
   fromStored,
@@ -7,7 +8,6 @@ import {
   type Message,
   openCalls,
   splitUserMessage,
-  storable,
   toContent,
 } from './messages.ts';
 

@@ -1,4 +1,4 @@
-import { type MessagePart, type MessageRole, textPart } from '../work-items/index.ts';
+import { type MessagePart, type MessageRole, textPart } from '../messages/index.ts';
 
 /** A tool call of a model. `fault` says why its arguments could not be read. */
 export interface ToolCall {
@@ -64,9 +64,6 @@ export const splitUserMessage = (
     return { message: text, payload: null };
   }
 };
-
-/** `text` as the database can hold it: without NUL and lone surrogates. */
-export const storable = (text: string): string => text.replaceAll('\u0000', '').toWellFormed();
 
 interface StoredMessage {
   role: MessageRole;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { builtInToolNames } from '../agents/index.ts';
+import { builtInToolNames } from '../agents/fields.ts';
 import { jsonSchemaOf } from '../http/index.ts';
 import { silentLogger } from '../lib/log.ts';
 import { translationSchema } from '../semantic-data-models/question.ts';

@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { OwnerIds } from '../files/index.ts';
-import type { Usage } from '../llm-configurations/index.ts';
-import type { AttemptStart, NewApproval, RunError, RunUsage } from '../runs/index.ts';
+import type { RunUsage, Usage } from '../lib/usage.ts';
+import type { AttemptStart, NewApproval, RunError } from '../runs/index.ts';
 import type { ContextCut } from './context.ts';
 import type { HeldLease } from './lease.ts';
 import type { Message, ToolCall } from './messages.ts';

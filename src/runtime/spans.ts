@@ -23,7 +23,7 @@ import {
   ATTR_GEN_AI_USAGE_OUTPUT_TOKENS,
 } from '@opentelemetry/semantic-conventions/incubating';
 import type { Agent } from '../agents/index.ts';
-import type { Usage } from '../llm-configurations/index.ts';
+import type { Usage } from '../lib/usage.ts';
 import type { SpanOptions } from '../telemetry/index.ts';
 import type { Message, ToolCall } from './messages.ts';
 import type { Run } from './run-store.ts';

@@ -1,4 +1,4 @@
-import type { Usage } from '../llm-configurations/index.ts';
+import type { Usage } from '../lib/usage.ts';
 import type { Message, ProviderParts, ToolCall } from './messages.ts';
 import type { Tool } from './tools.ts';
 

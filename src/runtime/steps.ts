@@ -1,4 +1,4 @@
-import type { Usage } from '../llm-configurations/index.ts';
+import type { Usage } from '../lib/usage.ts';
 import { type Attempt, save } from './attempt.ts';
 import { type Allowance, allowanceOf } from './budget.ts';
 import { applyCut, cutFurther, isNearlyFull } from './context.ts';

@@ -1,10 +1,11 @@
 import { messageOf } from '../lib/errors.ts';
 import { Mutex, Semaphore } from '../lib/semaphore.ts';
-import { addUsage } from '../llm-configurations/index.ts';
+import { storable } from '../lib/storable.ts';
+import { addUsage } from '../lib/usage.ts';
 import type { NewApproval } from '../runs/index.ts';
 import { type Attempt, save } from './attempt.ts';
 import { orAborted, RunEnded } from './lease.ts';
-import { type Message, openCalls, storable, type ToolCall } from './messages.ts';
+import { type Message, openCalls, type ToolCall } from './messages.ts';
 import type { RunOutcome, StepRecord, UnsafeCall } from './run-store.ts';
 import { failSpan, toolContentAttributes, toolSpan } from './spans.ts';
 import { type Plan, planCalls, questionOf } from './tool-plan.ts';

@@ -1,5 +1,5 @@
 import { newId } from '../lib/ids.ts';
-import type { ApprovedCall, NewApproval } from '../runs/index.ts';
+import type { AttemptStart, NewApproval } from '../runs/index.ts';
 import type { Attempt } from './attempt.ts';
 import type { ToolCall } from './messages.ts';
 import { submitResultName } from './result.ts';
@@ -40,7 +40,7 @@ const request = (
 });
 
 const planApproved = (
-  { arguments: args, edited, definition_hash }: ApprovedCall,
+  { arguments: args, edited, definition_hash }: AttemptStart['approved'][number],
   call: ToolCall,
   tool: Tool | undefined,
   withheld: WithheldTool | undefined,

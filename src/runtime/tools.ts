@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import type { OwnerIds } from '../files/index.ts';
 import type { ShownResult } from '../lib/tool-results.ts';
-import type { Usage } from '../llm-configurations/index.ts';
+import type { Usage } from '../lib/usage.ts';
 
 /** The run that makes a tool call. */
 export interface ToolContext {

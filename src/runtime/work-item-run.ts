@@ -1,6 +1,6 @@
 import type { Database } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
-import { noRunUsage } from '../runs/index.ts';
+import { noRunUsage } from '../lib/usage.ts';
 import { appendMessages, insertEndedSteps, type WorkItem, workItemRuns } from '../work-items/index.ts';
 import { endAttempt, endingOf } from './ending.ts';
 import { type HeldLease, holdLease } from './lease.ts';

@@ -7,7 +7,7 @@ import type { Logger } from '../lib/log.ts';
 import { Loop, type LoopPass } from '../lib/loop.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
 import type { LlmConfigurations } from '../llm-configurations/index.ts';
-import { type Claimer, type RunRow, type Runs, recoverExpired, sleepAfter } from '../runs/index.ts';
+import type { Claimer, RunRow, Runs } from '../runs/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
 import { createReads } from './reads.ts';
@@ -18,7 +18,7 @@ import type { Run } from './run-store.ts';
 export interface WorkSource<Row extends RunRow> {
   /** Name for the loop, spans and logs: `work items`. */
   name: string;
-  runs: Pick<Runs<Row>, 'recoverLost' | 'lookForWork'> & {
+  runs: Pick<Runs<Row>, 'recoverExpired' | 'lookForWork' | 'sleepAfter'> & {
     claim(tx: Tx, claimer: Claimer & { limit: number }): Promise<readonly Row[]>;
   };
   /** Is notified when something may be claimed. */
@@ -99,7 +99,7 @@ export const createWorker = <Row extends RunRow>(deps: WorkerDeps, source: WorkS
     const leaseSeconds = settings.get().WORK_ITEM_LEASE_SECONDS;
     const look = () => db.run(runs.lookForWork);
     let ahead = await look();
-    const recovered = await recoverExpired(db, runs, ahead);
+    const recovered = await runs.recoverExpired(db, ahead);
     for (const { id, status } of recovered) {
       log.warn({ run_id: id, status }, `${source.name}: taken from a worker that was lost`);
       source.onFinished?.(status);
@@ -118,7 +118,7 @@ export const createWorker = <Row extends RunRow>(deps: WorkerDeps, source: WorkS
       for (const one of claimed) begin(one, leaseSeconds);
     }
     if (recovered.length > 0 || claimed.length > 0) ahead = await look();
-    return sleepAfter(ahead);
+    return runs.sleepAfter(ahead);
   };
   const loop = new Loop({ name: `worker of ${source.name}`, log, tick });
   settings.onChange(() => loop.wake());

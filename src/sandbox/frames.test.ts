@@ -6,7 +6,8 @@ import { testServices } from '../../tests/harness/services.ts';
 import { xlsx, zip } from '../../tests/harness/zip.ts';
 import { readConfig } from '../config.ts';
 import { offlineDatabase } from '../database/index.ts';
-import { createSandbox, type Jobs } from './index.ts';
+import { createSandbox } from './index.ts';
+import type { Jobs } from './jobs.ts';
 
 let folder: string;
 let sandbox: ReturnType<typeof createSandbox>;

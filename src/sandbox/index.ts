@@ -13,10 +13,6 @@ export type { Box, Line, Page, Word } from './jobs/documents/page.ts';
 export type { DocumentType } from './jobs/documents/read.ts';
 export { Reading } from './jobs/documents/read.ts';
 export { type FrameDatatype, frameDatatypes } from './jobs/frames/datatypes.ts';
-export type { FrameFormat } from './jobs/frames/read.ts';
-export type { FrameAnswer, FrameRows } from './jobs/frames/show.ts';
-export type { SqliteKind, SqliteRows } from './jobs/sqlite-query.ts';
-export type { SqliteTable } from './jobs/sqlite-tables.ts';
 export { isOcrInstalled, isOcrLanguageInstalled } from './ocr-installed.ts';
 export { type Jobs, SandboxFailure };
 

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testServices } from '../../tests/harness/services.ts';
 import { readConfig } from '../config.ts';
 import { offlineDatabase } from '../database/index.ts';
-import { createSandbox, type Jobs } from './index.ts';
+import { createSandbox } from './index.ts';
 import { sqliteQuery } from './jobs/sqlite.ts';
+import type { Jobs } from './jobs.ts';
 
 let folder: string;
 let path: string;

@@ -1,7 +1,7 @@
 import type { Datatype } from '@agent-platform/sql';
 import type { DataConnections, OpenDataConnection, Value, Warning } from '../data-connections/index.ts';
 import { unprocessable } from '../lib/errors.ts';
-import type { Usage } from '../llm-configurations/index.ts';
+import type { Usage } from '../lib/usage.ts';
 import { type Compiled, compile, type Dialect, type Request } from './language.ts';
 import type { SemanticDataModelRow, VerifiedQuery } from './store.ts';
 

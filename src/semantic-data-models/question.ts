@@ -2,13 +2,8 @@ import { z } from 'zod';
 import { ApiError, unprocessable } from '../lib/errors.ts';
 import { fence } from '../lib/fence.ts';
 import { refusalText } from '../lib/tool-results.ts';
-import {
-  type AskedModel,
-  addUsage,
-  noUsage,
-  type ObjectRequest,
-  type Usage,
-} from '../llm-configurations/index.ts';
+import { addUsage, noUsage, type Usage } from '../lib/usage.ts';
+import type { AskedModel, ObjectRequest } from '../llm-configurations/index.ts';
 import { type CompilableModel, compileFor, type Origin, requestOf, shownVerified } from './answer.ts';
 import { describeModel, nearestFirst } from './describe.ts';
 import type { Compiled, Request } from './language.ts';

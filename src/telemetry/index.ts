@@ -6,4 +6,3 @@ export type { Destination, Destinations, RoutingTable } from './routing.ts';
 export { sampleTrace } from './sample-trace.ts';
 export type { SpanOptions, Tracing } from './spans.ts';
 export { createTelemetry, type Telemetry } from './telemetry.ts';
-export type { DeadLetters } from './telemetry-path.ts';

@@ -31,7 +31,6 @@ import { listToolUses } from './tool-store.ts';
 import { setToolUses } from './tool-uses.ts';
 
 export {
-  type OpenedTools,
   type ServerTool,
   ToolServerError,
   type ToolServerTools,

@@ -1,4 +1,5 @@
-import type { RunError, StoredUsage } from '../runs/index.ts';
+import type { StoredUsage } from '../lib/usage.ts';
+import type { RunError } from '../runs/index.ts';
 import type { Status } from './states.ts';
 
 /** A transition, as attempts are made of it. */

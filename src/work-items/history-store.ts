@@ -1,7 +1,7 @@
 import { type Executor, json, type Page, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
-import type { Who } from '../runs/index.ts';
-import { type MessagePart, type MessageRole, toParts, toStored } from './messages.ts';
+import type { Who } from '../lib/principal.ts';
+import { type MessagePart, type MessageRole, toParts, toStored } from '../messages/index.ts';
 import type { Status } from './states.ts';
 
 /** One row of the history: a transition, or something that happened without one (`from` equals `to`). */

@@ -18,7 +18,6 @@ import { streamRoutes } from './stream-routes.ts';
 import { listLastHappenings } from './stream-store.ts';
 
 export { claimFor, claimWorkItems, findClaimableAgents } from './claims.ts';
-export { cutParts, rawContent } from './content.ts';
 export { keepWorkItem, lockDraft } from './files.ts';
 export {
   appendMessage,
@@ -27,8 +26,6 @@ export {
   listConversations,
   type NewMessage,
 } from './history-store.ts';
-export { findParts, messageDownload, messageList, shownContent } from './message-routes.ts';
-export { type MessagePart, type MessageRole, messageRoles, textPart } from './messages.ts';
 export type { WorkItemNeeds } from './routes.ts';
 export {
   cancelRunning,
@@ -39,7 +36,6 @@ export {
 } from './running.ts';
 export { recordLateResult, workItemRuns } from './runs.ts';
 export {
-  messagePart,
   publicMessage,
   publicWorkItem,
   toWorkItemResponse,

@@ -7,31 +7,15 @@ import {
   jsonRoute,
   listPage,
   pageOf,
-  pageQuery,
   type Route,
-  type WebContext,
   webRoute,
 } from '../http/index.ts';
 import { notFound } from '../lib/errors.ts';
-import { isId } from '../lib/ids.ts';
+import { findParts, messageDownload, messageList, shownContent } from '../messages/index.ts';
 import { listAttempts } from './attempt-store.ts';
-import { rawContent } from './content.ts';
 import { findMessageParts, findRawValue, listShownMessages } from './message-store.ts';
-import type { MessagePart } from './messages.ts';
-import { messagePart, publicMessage } from './schemas.ts';
+import { publicMessage } from './schemas.ts';
 import { findWorkItemId } from './store.ts';
-
-const cut = z
-  .literal(true)
-  .optional()
-  .describe('Only the beginning is there. Arguments that are cut are the beginning of their JSON text.');
-
-/** The content of a message on a page: its beginning, if it is long. */
-export const shownContent = {
-  content: z.array(z.intersection(messagePart, z.object({ cut }))),
-  bytes: z.int().describe('The size of the whole content as it is downloaded.'),
-  cut: z.boolean().describe('Whether the content is cut, after 16 KB.'),
-};
 
 export const shownMessage = publicMessage
   .extend({
@@ -43,35 +27,6 @@ export const shownMessage = publicMessage
     ...shownContent,
   })
   .meta({ id: 'ShownMessage' });
-
-/** The routes of messages on a page: a list, and the whole content of one. */
-export const messageList = {
-  description: 'Newest first. A long content is cut; its own address has all of it.',
-  query: pageQuery,
-  cache: 'content',
-} as const;
-
-/** `find` loads the parts of the message that the path names. */
-export const messageDownload = {
-  description: 'A single text as it is, anything else as JSON. A `Range` of bytes is honored.',
-  document: downloadDocument,
-  handler: async ({ found, params, headers }: WebContext<MessagePart[]>) => {
-    const { text, type } = rawContent(found);
-    const ending = type === 'text/plain' ? 'txt' : 'json';
-    return download({ text, type, name: `message-${params.message_id}.${ending}` }, headers.range);
-  },
-};
-
-/** The parts of the message that the path names; throws 404 if `read` finds none. */
-export const findParts = async (
-  db: Database,
-  { message_id: id }: Record<string, string>,
-  read: (executor: Executor, id: string) => Promise<MessagePart[] | undefined>,
-): Promise<MessagePart[]> => {
-  const parts = isId(id!) ? await db.run((executor) => read(executor, id!)) : undefined;
-  if (!parts) throw notFound('message');
-  return parts;
-};
 
 const path = '/work-items/{work_item_id}';
 

@@ -1,7 +1,14 @@
 import { type Executor, type Page, sql } from '../database/index.ts';
+import {
+  cutParts,
+  type MessagePart,
+  type MessageRole,
+  rawContent,
+  type ShownPart,
+  shownBytes,
+  toParts,
+} from '../messages/index.ts';
 import { type Attempt, attemptAt } from './attempts.ts';
-import { cutParts, rawContent, type ShownPart, shownBytes } from './content.ts';
-import { type MessagePart, type MessageRole, toParts } from './messages.ts';
 
 /** A message as the application shows it. */
 export interface ShownMessage {

@@ -1,7 +1,7 @@
 import { pinAssignment } from '../agents/index.ts';
 import { hasCallbacks, recordDeliveries } from '../callbacks/index.ts';
 import { sql, type Tx } from '../database/index.ts';
-import { createRuns, type Lease, type Moved, type MoveReason, worker } from '../runs/index.ts';
+import { createRuns, type Lease, type Moved, type MoveReason } from '../runs/index.ts';
 import { eventInsertion, hasEvent, recordEvents } from './history-store.ts';
 import type { Status } from './states.ts';
 import { stepChanges, stepTrace } from './step-store.ts';
@@ -48,7 +48,7 @@ const recordMoved = async (
 /** Records a result that came after the lease was lost, once however often it comes. Nothing else changes. */
 export const recordLateResult = async (
   tx: Tx,
-  { id, fencing, by = worker }: Lease,
+  { id, fencing, by }: Required<Lease>,
   details: Record<string, unknown>,
 ): Promise<void> => {
   const { rows } = await sql<{ status: Status }>`

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { changedCallbacks, newCallbacks, publicCallback } from '../callbacks/index.ts';
 import { id, jsonObject, jsonValue, optional, optionalQueryInteger, text, timestamp } from '../http/index.ts';
-import { pendingApproval, runUsage, wholeUsage } from '../runs/index.ts';
-import { messageRoles } from './messages.ts';
+import { runUsage, wholeUsage } from '../lib/usage.ts';
+import { messagePart, messageRoles } from '../messages/index.ts';
+import { pendingApproval } from '../runs/index.ts';
 import { changedStartAt, startAt } from './start.ts';
 import { actionNames, allowedActions, statuses } from './states.ts';
 import type { WorkItem } from './store.ts';
@@ -118,32 +119,6 @@ export const publicEvent = z
     details: jsonObject,
   })
   .meta({ id: 'WorkItemEvent' });
-
-export const messagePart = z
-  .discriminatedUnion('type', [
-    z.object({ type: z.literal('text'), text: z.string() }).meta({ id: 'TextPart' }),
-    z
-      .object({
-        type: z.literal('tool_call'),
-        tool_call_id: z.string(),
-        tool_name: z.string(),
-        arguments: jsonValue.describe('What the model passes to the tool.'),
-      })
-      .meta({ id: 'ToolCallPart' }),
-    z
-      .object({
-        type: z.literal('tool_result'),
-        tool_call_id: z.string().describe('The `tool_call_id` of the call.'),
-        tool_name: z.string(),
-        text: z.string(),
-        is_error: z.boolean().describe('The call failed; `text` is what the model received.'),
-        executed_arguments: jsonObject
-          .optional()
-          .describe('What the tool was called with; only where a person changed the arguments.'),
-      })
-      .meta({ id: 'ToolResultPart' }),
-  ])
-  .meta({ id: 'MessagePart' });
 
 export const publicMessage = z
   .object({

@@ -1,5 +1,6 @@
 import { type Executor, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
-import type { RunError, RunUsage } from '../runs/index.ts';
+import type { RunUsage } from '../lib/usage.ts';
+import type { RunError } from '../runs/index.ts';
 import type { Status } from './states.ts';
 import type { WorkItem } from './store.ts';
 

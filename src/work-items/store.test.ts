@@ -6,8 +6,8 @@ import { cancelEverything, itemOf, later, makeAgent, makeItems } from '../../tes
 import type { Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import { systemPrincipal } from '../lib/principal.ts';
+import { type MessagePart, textPart } from '../messages/index.ts';
 import { appendMessage, listConversation, listEvents, recordEvents } from './history-store.ts';
-import { type MessagePart, textPart } from './messages.ts';
 import { deleteFinishedWorkItems, insertWorkItems, type NewWorkItem, workItemsChannel } from './store.ts';
 
 const scheduler = systemPrincipal('scheduler', 'scheduler');

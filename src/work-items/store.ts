@@ -2,7 +2,7 @@ import { type Callback, deliveryInsertion } from '../callbacks/index.ts';
 import { type Executor, json, notify, prepared, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { isId } from '../lib/ids.ts';
 import { type Principal, systemPrincipal } from '../lib/principal.ts';
-import type { PendingApproval, RunError, StoredDecision, StoredUsage } from '../runs/index.ts';
+import type { RunError, RunRow } from '../runs/index.ts';
 import { principalJson } from './history-store.ts';
 import type { Status } from './states.ts';
 
@@ -12,8 +12,7 @@ export const workItemsChannel = 'work_items';
 /** The channel that notifies the worker of a Work Item that it is to be cancelled; the payload is its id. */
 export const cancelsChannel = 'work_item_cancels';
 
-export interface WorkItem {
-  id: string;
+export interface WorkItem extends RunRow {
   agent_id: string;
   /** The version of the agent that its claim pinned; null before the first. */
   agent_version: number | null;
@@ -25,16 +24,11 @@ export interface WorkItem {
   payload: Record<string, unknown>;
   status: Status;
   result: unknown;
-  error: RunError | null;
-  usage: StoredUsage | null;
   /** The model that replied last; null before. */
   model: string | null;
   /** Reason why it waits for a person; null unless it does. */
   review_reason: string | null;
-  /** Requests for decisions of a person; null is an empty list, as in the two below. */
-  pending_approvals: PendingApproval[] | null;
-  /** Last decisions of people. */
-  decisions: StoredDecision[] | null;
+  /** null is an empty list. */
   callbacks: Callback[] | null;
   attempts: number;
   created_by: string;

@@ -1,5 +1,5 @@
 import { type Executor, sql } from '../database/index.ts';
-import { type MessagePart, type MessageRole, toParts } from './messages.ts';
+import { type MessagePart, type MessageRole, toParts } from '../messages/index.ts';
 import type { Status } from './states.ts';
 
 /** One row of what happened to a Work Item: a transition or a message. */

@@ -1,6 +1,6 @@
 import { notify, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
-import { forgotten, nothingAsked, type StoredDecision, type Who } from '../runs/index.ts';
+import type { Who } from '../lib/principal.ts';
 import { workItemRuns } from './runs.ts';
 import { type Action, actions } from './states.ts';
 import { cancelsChannel, startsLater, type WorkItem } from './store.ts';
@@ -29,18 +29,20 @@ const reset = [
   sql`overlap_watched = w.schedule_id is not null`,
 ];
 
-const setBy: Record<Action, (decisions: readonly StoredDecision[]) => RawBuilder<unknown>[]> = {
+type Decisions = Parameters<typeof workItemRuns.decided>[0];
+
+const setBy: Record<Action, (decisions: Decisions) => RawBuilder<unknown>[]> = {
   submit: () => [sql`not_before = ${startsLater(sql`w.start_at`)}`],
   cancel: () => [
     sql`cancel_requested_at = case when w.status = 'EXECUTING' then platform_now() end`,
     sql`not_before = null`,
     sql`review_reason = null`,
-    nothingAsked,
+    workItemRuns.nothingAsked,
   ],
   continue: (decisions) => [...reset, ...workItemRuns.decided(decisions)],
   restart: () => [
     ...reset,
-    ...forgotten,
+    ...workItemRuns.forgotten,
     sql`context_cut = null`,
     sql`conversation_id = ${newId()}`,
     sql`usage = null`,
@@ -48,7 +50,7 @@ const setBy: Record<Action, (decisions: readonly StoredDecision[]) => RawBuilder
     sql`trace_id = null`,
     sql`agent_version = null`,
   ],
-  complete: () => [sql`error = null`, sql`review_reason = null`, nothingAsked],
+  complete: () => [sql`error = null`, sql`review_reason = null`, workItemRuns.nothingAsked],
 };
 
 interface By {
@@ -56,7 +58,7 @@ interface By {
   /** Details for the history. */
   details?: Record<string, unknown>;
   /** Decisions of the person who continues. */
-  decisions?: readonly StoredDecision[];
+  decisions?: Decisions;
 }
 
 const applyAction = async (

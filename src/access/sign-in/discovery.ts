@@ -1,6 +1,7 @@
 import { allowInsecureRequests, customFetch, discovery } from 'openid-client';
 import { z } from 'zod';
 import type { Services } from '../../feature.ts';
+import { backOff } from '../../lib/back-off.ts';
 import type { Egress } from '../../lib/egress.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
@@ -82,7 +83,7 @@ export class Discovery {
       log,
       tick: async (signal) => {
         if (await this.discover(signal)) return everyMs;
-        const waitMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(this.#failures++, 10));
+        const waitMs = backOff(++this.#failures, firstRetryMs, longestRetryMs);
         this.#retryAt = performance.now() + waitMs;
         return waitMs;
       },

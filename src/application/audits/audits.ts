@@ -1,4 +1,4 @@
-import { type AuditMatch, type AuditRow, findFacets, toAuditEntry } from '../../audit/index.ts';
+import { type AuditMatch, findFacets, toAuditEntry } from '../../audit/index.ts';
 import type { Executor } from '../../database/index.ts';
 import type { Principal } from '../../lib/principal.ts';
 import { search } from '../search/search.ts';
@@ -27,7 +27,7 @@ export const matchOf = async (executor: Executor, q: string, principal: Principa
 };
 
 /** The entries with what they were done to, as far as it still exists. */
-export const toEntries = async (executor: Executor, rows: readonly AuditRow[]) => {
+export const toEntries = async (executor: Executor, rows: readonly Parameters<typeof toAuditEntry>[0][]) => {
   const targets = await listTargets(
     executor,
     rows.flatMap(({ target_type: type, target_id: id }) => (id === null ? [] : [{ type, id }])),

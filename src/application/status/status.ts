@@ -1,4 +1,4 @@
-import type { ChainState } from '../../audit/index.ts';
+import type { findChainState } from '../../audit/index.ts';
 import type { ListedReplica } from '../../replicas/index.ts';
 
 /** The roles that a replica can have (ROLES). */
@@ -43,7 +43,7 @@ export const toReplica = (
 });
 
 /** The chain of the audit log as the API shows it. */
-export const toChain = ({ fault, ...state }: ChainState) => ({
+export const toChain = ({ fault, ...state }: Awaited<ReturnType<typeof findChainState>>) => ({
   ...state,
   state: fault === null ? ('whole' as const) : ('broken' as const),
   fault: fault && { found_at: fault.found_at, position: fault.position, text: fault.fault },

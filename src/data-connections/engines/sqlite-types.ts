@@ -1,4 +1,4 @@
-import type { SqliteKind } from '../../sandbox/index.ts';
+import type { Jobs } from '../../sandbox/index.ts';
 import type { Datatype } from './values.ts';
 
 /** Parts of declared types, first match first; then SQLite's own rules of affinity (sqlite.org/datatype3.html, 3.1). */
@@ -20,6 +20,8 @@ export const datatypeOfDeclared = (type: string): Datatype => {
   const upper = type.toUpperCase();
   return byPart.find(([part]) => part.test(upper))?.[1] ?? 'Decimal';
 };
+
+type SqliteKind = Jobs['sqliteQuery']['output']['columns'][number]['values'][number];
 
 /** An expression has no declared type, so its values decide. */
 export const datatypeOfKinds = (kinds: readonly SqliteKind[]): Datatype => {

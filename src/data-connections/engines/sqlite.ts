@@ -1,4 +1,4 @@
-import { type Sandbox, SandboxFailure, type SqliteRows, type SqliteTable } from '../../sandbox/index.ts';
+import { type Jobs, type Sandbox, SandboxFailure } from '../../sandbox/index.ts';
 import type { Engine, ReadQuery, ServerInfo, Session, TableFilter, TableInfo, TableList } from './engine.ts';
 import { ConnectionFailure, NotTaken, QueryFailure } from './failures.ts';
 import type { FileSettings } from './settings.ts';
@@ -44,7 +44,7 @@ const failureOf = (error: unknown): unknown => {
   }
 };
 
-const tableOf = (table: SqliteTable): TableInfo => ({
+const tableOf = (table: Jobs['sqliteTables']['output']['tables'][number]): TableInfo => ({
   schema,
   name: table.name,
   kind: table.kind,
@@ -62,7 +62,10 @@ const tableOf = (table: SqliteTable): TableInfo => ({
   foreign_keys: table.foreign_keys.map((key) => ({ ...key, to_schema: schema })),
 });
 
-const collectorOf = ({ columns, bytes_in }: SqliteRows, query: ReadQuery): RowCollector => {
+const collectorOf = (
+  { columns, bytes_in }: Jobs['sqliteQuery']['output'],
+  query: ReadQuery,
+): RowCollector => {
   const collector = new RowCollector(
     columns.map(({ name, type, values }) => ({
       name,

@@ -1,11 +1,6 @@
 import { ApiError } from '../../lib/errors.ts';
-import {
-  type AskedModel,
-  type AskModel,
-  addUsage,
-  noUsage,
-  type Usage,
-} from '../../llm-configurations/index.ts';
+import { addUsage, noUsage, type Usage } from '../../lib/usage.ts';
+import type { AskedModel, AskModel } from '../../llm-configurations/index.ts';
 import { type Citation, type Confidence, groundValues } from '../grounding/ground.ts';
 import { type DocumentToRead, type ReadDocument, readDocument } from '../readers/index.ts';
 import { coerceData, type DataValue, hasRequired, mapScalars, type Scalar } from '../schema/coerce.ts';

@@ -2,7 +2,7 @@ import { APICallError } from 'ai';
 import { EgressError } from '../../lib/egress.ts';
 import type { Redactor } from '../../lib/redactor.ts';
 import { retryAfterMs } from '../../lib/retry-after.ts';
-import { storable } from '../messages.ts';
+import { storable } from '../../lib/storable.ts';
 import { ModelError } from '../step.ts';
 import { refusedPart } from './refused.ts';
 import type { Watch } from './watch.ts';

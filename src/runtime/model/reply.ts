@@ -1,8 +1,9 @@
 import type { LanguageModelUsage, ModelMessage } from 'ai';
 import type { Redactor } from '../../lib/redactor.ts';
+import { storable } from '../../lib/storable.ts';
 import { nestsDeeperThan } from '../../lib/text.ts';
-import type { Usage } from '../../llm-configurations/index.ts';
-import { storable, type ToolCall } from '../messages.ts';
+import type { Usage } from '../../lib/usage.ts';
+import type { ToolCall } from '../messages.ts';
 import type { StepResult } from '../step.ts';
 
 /** Deeper arguments are refused, as in every body that the API reads. */

@@ -30,7 +30,7 @@ export interface SqliteQuery {
 type SqliteValue = string | number | null;
 
 /** Kinds of the values of a column: whole numbers of any size, other numbers, texts. */
-export type SqliteKind = 'integer' | 'fraction' | 'text';
+type SqliteKind = 'integer' | 'fraction' | 'text';
 
 export interface SqliteRows {
   /**

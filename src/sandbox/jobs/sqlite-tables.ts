@@ -23,7 +23,7 @@ interface SqliteColumn {
   nullable: boolean;
 }
 
-export interface SqliteTable {
+interface SqliteTable {
   name: string;
   kind: 'table' | 'view';
   /** Estimate that ANALYZE last stored; null without. */

@@ -1,3 +1,5 @@
+import { backOff } from '../../lib/back-off.ts';
+
 /** The first retry comes after about this long, each further one after twice as long. */
 const firstMs = 500;
 const longestMs = 60_000;
@@ -8,6 +10,6 @@ const longestMs = 60_000;
  * which the backend asked for. `random`: from 0 to 1.
  */
 export const backoffMs = (failures: number, retryAfterMs: number | null, random: number): number => {
-  const full = Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 20));
+  const full = backOff(failures, firstMs, longestMs);
   return Math.max(Math.round(full * (0.5 + random / 2)), retryAfterMs ?? 0);
 };

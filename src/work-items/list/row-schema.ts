@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { id, timestamp } from '../../http/index.ts';
-import { wholeUsage } from '../../runs/index.ts';
+import { wholeUsage } from '../../lib/usage.ts';
 import { usage } from '../schemas.ts';
 import { sourceOf, sources } from '../search/conditions.ts';
 import { actionNames, allowedActions, statuses } from '../states.ts';

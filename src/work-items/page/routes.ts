@@ -15,7 +15,8 @@ import {
 } from '../../http/index.ts';
 import { notFound } from '../../lib/errors.ts';
 import { roles } from '../../lib/principal.ts';
-import { shownApprovals, wholeUsage } from '../../runs/index.ts';
+import { wholeUsage } from '../../lib/usage.ts';
+import { shownApprovals } from '../../runs/index.ts';
 import { listAttempts } from '../attempt-store.ts';
 import { type Attempt, attemptOutcomes } from '../attempts.ts';
 import { joinedFields, joinedOf } from '../list/row-schema.ts';

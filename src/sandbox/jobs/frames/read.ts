@@ -16,7 +16,7 @@ import { describeRelation, fileText, queryRows, writeFrame } from './relation.ts
 import { readSpreadsheet } from './spreadsheet.ts';
 import { quoteName } from './values.ts';
 
-export type FrameFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'xlsx' | 'parquet';
+type FrameFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'xlsx' | 'parquet';
 
 /** Reads the file `source` of the job's folder into `frame.parquet`. */
 export interface FrameReadInput {
