@@ -1,11 +1,13 @@
 import { type ReactNode, useState } from 'react';
-import { perform, useAction, useOperation } from '../../api/index.ts';
+import { perform, useAction } from '../../api/index.ts';
 import type { PublicAgent } from '../../api/types.gen.ts';
 import { versions as words } from '../../text/en/versions.ts';
 import { ActionDialog, NumberField, notify, Select, Textarea } from '../../ui/index.ts';
 
 interface Of {
   agent: PublicAgent;
+  /** The ETag of what is shown: what someone else changed since is not published unseen. */
+  etag: string | null;
   onClose: () => void;
 }
 
@@ -45,13 +47,15 @@ const Ask = ({
   );
 };
 
-export const PublishDialog = ({ agent, onClose }: Of) => {
+export const PublishDialog = ({ agent, etag, onClose }: Of) => {
   const [note, setNote] = useState('');
   return (
     <Ask
       title={words.publish}
       done={words.published}
-      act={() => perform('publishAgent', { agent_id: agent.id }, { body: note === '' ? {} : { note } })}
+      act={() =>
+        perform('publishAgent', { agent_id: agent.id }, { body: note === '' ? {} : { note }, ifMatch: etag })
+      }
       onClose={onClose}
     >
       <Textarea label={words.note} hint={words.noteHint} value={note} onChange={setNote} />
@@ -59,14 +63,13 @@ export const PublishDialog = ({ agent, onClose }: Of) => {
   );
 };
 
-export const DiscardDialog = ({ agent, onClose }: Of) => {
-  const got = useOperation('getAgent', { agent_id: agent.id });
+export const DiscardDialog = ({ agent, etag, onClose }: Of) => {
   return (
     <Ask
       title={words.discard}
       done={words.discarded}
       kind="danger"
-      act={() => perform('discardAgentDraft', { agent_id: agent.id }, { ifMatch: got.etag })}
+      act={() => perform('discardAgentDraft', { agent_id: agent.id }, { ifMatch: etag })}
       onClose={onClose}
     >
       <p>{words.discardText}</p>
@@ -74,7 +77,7 @@ export const DiscardDialog = ({ agent, onClose }: Of) => {
   );
 };
 
-export const RollBackDialog = ({ agent, version, onClose }: Of & { version: number }) => {
+export const RollBackDialog = ({ agent, etag, version, onClose }: Of & { version: number }) => {
   const [reason, setReason] = useState('');
   return (
     <Ask
@@ -84,7 +87,7 @@ export const RollBackDialog = ({ agent, version, onClose }: Of & { version: numb
         perform(
           'rollBackAgent',
           { agent_id: agent.id },
-          { body: { version, ...(reason === '' ? {} : { reason }) } },
+          { body: { version, ...(reason === '' ? {} : { reason }) }, ifMatch: etag },
         )
       }
       onClose={onClose}
@@ -95,7 +98,7 @@ export const RollBackDialog = ({ agent, version, onClose }: Of & { version: numb
   );
 };
 
-export const StartCanaryDialog = ({ agent, onClose }: Of) => {
+export const StartCanaryDialog = ({ agent, etag, onClose }: Of) => {
   const [version, setVersion] = useState(agent.has_changes ? 'draft' : '');
   const [percent, setPercent] = useState<number | null>(10);
   const [errorRate, setErrorRate] = useState<number | null>(null);
@@ -109,6 +112,7 @@ export const StartCanaryDialog = ({ agent, onClose }: Of) => {
           'startCanary',
           { agent_id: agent.id },
           {
+            ifMatch: etag,
             body: {
               version: version === 'draft' ? ('draft' as const) : Number(version),
               percent: percent ?? 10,
@@ -141,22 +145,22 @@ export const StartCanaryDialog = ({ agent, onClose }: Of) => {
   );
 };
 
-export const PromoteDialog = ({ agent, onClose }: Of) => (
+export const PromoteDialog = ({ agent, etag, onClose }: Of) => (
   <Ask
     title={words.promote}
     done={words.promoted}
-    act={() => perform('promoteCanary', { agent_id: agent.id })}
+    act={() => perform('promoteCanary', { agent_id: agent.id }, { ifMatch: etag })}
     onClose={onClose}
   >
     <p>{words.promoteText}</p>
   </Ask>
 );
 
-export const AbortDialog = ({ agent, onClose }: Of) => (
+export const AbortDialog = ({ agent, etag, onClose }: Of) => (
   <Ask
     title={words.abort}
     done={words.aborted}
-    act={() => perform('abortCanary', { agent_id: agent.id })}
+    act={() => perform('abortCanary', { agent_id: agent.id }, { ifMatch: etag })}
     onClose={onClose}
   >
     <p>{words.abortText}</p>

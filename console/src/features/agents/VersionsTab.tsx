@@ -62,7 +62,7 @@ const CanaryRegion = ({ agent, ask }: { agent: PublicAgent; ask: (what: Asking) 
   );
 };
 
-const VersionsOf = ({ agent }: { agent: PublicAgent }) => {
+const VersionsOf = ({ agent, etag }: { agent: PublicAgent; etag: string | null }) => {
   const { search, replace } = useUrlState<{ next?: string; from?: string; to?: string }>();
   const [asking, setAsking] = useState<Asking | null>(null);
   const params = { agent_id: agent.id };
@@ -181,13 +181,13 @@ const VersionsOf = ({ agent }: { agent: PublicAgent }) => {
         onChange={(next) => replace(next)}
       />
       <ReleaseForm agentId={agent.id} />
-      {asking === 'publish' && <PublishDialog agent={agent} onClose={close} />}
-      {asking === 'discard' && <DiscardDialog agent={agent} onClose={close} />}
-      {asking === 'canary' && <StartCanaryDialog agent={agent} onClose={close} />}
-      {asking === 'promote' && <PromoteDialog agent={agent} onClose={close} />}
-      {asking === 'abort' && <AbortDialog agent={agent} onClose={close} />}
+      {asking === 'publish' && <PublishDialog agent={agent} etag={etag} onClose={close} />}
+      {asking === 'discard' && <DiscardDialog agent={agent} etag={etag} onClose={close} />}
+      {asking === 'canary' && <StartCanaryDialog agent={agent} etag={etag} onClose={close} />}
+      {asking === 'promote' && <PromoteDialog agent={agent} etag={etag} onClose={close} />}
+      {asking === 'abort' && <AbortDialog agent={agent} etag={etag} onClose={close} />}
       {asking !== null && typeof asking === 'object' && (
-        <RollBackDialog agent={agent} version={asking.rollBack} onClose={close} />
+        <RollBackDialog agent={agent} etag={etag} version={asking.rollBack} onClose={close} />
       )}
     </>
   );
@@ -195,5 +195,5 @@ const VersionsOf = ({ agent }: { agent: PublicAgent }) => {
 
 /** The versions of an agent: what runs, what differs, and how a change is released. */
 export const VersionsTab = ({ agentId }: { agentId: string }) => (
-  <LoadedAgent agentId={agentId}>{(agent) => <VersionsOf agent={agent} />}</LoadedAgent>
+  <LoadedAgent agentId={agentId}>{(agent, got) => <VersionsOf agent={agent} etag={got.etag} />}</LoadedAgent>
 );
