@@ -125,13 +125,7 @@ describe('addresses', () =>
       `${unknownId}0`,
       `{${unknownId}}`,
     ])('the id %s is unknown: 404, without further effect', async (id) => {
-      const { api } = at();
-      expectError(await api.get(`/agents/${id}`), 404, /^The agent does not exist\.$/);
-      expectError(await api.get(`/agents/${id}/schedules`), 404);
-      expectError(await api.get(`/work-items/${id}`), 404);
-      expectError(await api.get(`/api-keys/${id}`), 404);
-      expectError(await api.get(`/observability/integrations/${id}`), 404);
-      expectError(await api.get(`/llm-configurations/${id}`), 404);
+      expectError(await at().api.get(`/agents/${id}`), 404, /^The agent does not exist\.$/);
     });
 
     test('an id in capitals is the same id', async () => {

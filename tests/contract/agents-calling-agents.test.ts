@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { startLegacyProxy } from '../harness/legacy-proxy.ts';
 import { adminKey } from '../harness/process.ts';
 import { eras, RawEndpoint, type TestEra } from '../harness/tool-protocol.ts';
 import { startToolServer } from '../harness/tool-server.ts';
 import { newConversation, newTalker, scripted } from './conversations-fixture.ts';
-import { newAgent, ok, onPostgres, query } from './fixture.ts';
+import { newAgent, ok, onPostgres } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -59,11 +58,8 @@ onPostgres((at) => {
         const { ask_agent: answer, create_work_item: item } = resultsOf(run);
         expect(answer).toMatchObject({ status: 'completed', answer: expect.stringMatching(/What time/) });
         expect(item).toMatchObject({ status: 'COMPLETED', result: expect.stringMatching(/File it/) });
-        const depths = await query(
-          at(),
-          sql`select depth from conversation_runs where id = ${answer.run_id}
-            union all select depth from work_items where id = ${item.work_item_id}`,
-        );
+        const depths = await at().sql`select depth from conversation_runs where id = ${answer.run_id}
+            union all select depth from work_items where id = ${item.work_item_id}`;
         expect(depths).toEqual([{ depth: 1 }, { depth: 1 }]);
       }),
     );

@@ -1,20 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { until } from '../harness/wait.ts';
-import {
-  expectError,
-  type Fixture,
-  newKey,
-  ok,
-  onPostgres,
-  query,
-  setSettings,
-  useReplicas,
-} from './fixture.ts';
+import { expectError, type Fixture, newKey, ok, onPostgres, setSettings, useReplicas } from './fixture.ts';
 import { newPerson } from './people-fixture.ts';
 
 const update = (at: Fixture, id: string, fields: ReturnType<typeof sql>) =>
-  query(at, sql`update users set ${fields} where id = ${id}`);
+  at.sql`update users set ${fields} where id = ${id}`;
 
 /** Resolves when the key gets `status`, which no notification brings: what is cached lasts less than a second. */
 const gets = (at: Fixture, value: string, status: number) =>
@@ -82,7 +73,7 @@ describe('a personal key', () => {
     test('that has expired says so, whatever its person may do', async () => {
       const { id, keyId, value } = await newPerson(at());
       await update(at(), id, sql`status = 'suspended'`);
-      await query(at(), sql`update api_keys set expires_at = platform_now() where id = ${keyId}`);
+      await at().sql`update api_keys set expires_at = platform_now() where id = ${keyId}`;
       expectError(await at().as(value).get('/agents'), 401, /expired/);
       expect(await ok(at().api.get(`/api-keys/${keyId}`))).toMatchObject({ status: 'expired' });
     });
@@ -144,9 +135,9 @@ describe('two replicas on one database', () => {
         await ok(replica.api.get('/agents'));
       }
     };
-    await query(a, sql`update bootstrap_uses set used_at = used_at - interval '59 minutes'`);
+    await a.sql`update bootstrap_uses set used_at = used_at - interval '59 minutes'`;
     await useBoth();
-    await query(a, sql`update bootstrap_uses set used_at = used_at - interval '1 minute'`);
+    await a.sql`update bootstrap_uses set used_at = used_at - interval '1 minute'`;
     await useBoth();
     await until(async () => (await uses()).length === 2);
     await useBoth();
@@ -154,10 +145,7 @@ describe('two replicas on one database', () => {
   });
 
   test('the bootstrap key works when all tables are empty', async () => {
-    await query(
-      a,
-      sql`truncate users, api_keys, role_mappings, sessions, advanced_settings, bootstrap_uses cascade`,
-    );
+    await a.sql`truncate users, api_keys, role_mappings, sessions, advanced_settings, bootstrap_uses cascade`;
     for (const replica of [a, b]) {
       await ok(replica.api.get('/agents'));
       await ok(replica.api.post('/api-keys', { name: 'again', role: 'admin' }), 201);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startToolServer } from '../harness/tool-server.ts';
-import { expectError, newAgent, newKey, ok, onPostgres, time, unknownId } from './fixture.ts';
+import { newAgent, newKey, ok, onPostgres, time } from './fixture.ts';
 import { newPerson } from './people-fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
@@ -50,24 +50,13 @@ describe('keys, models and tool servers in the application', () => {
       const list = async (by = at().app): Promise<Json[]> => (await ok(by.get('/llm-configurations'))).data;
       const rows = await list();
       const of = (id: string) => rows.find((row) => row.id === id);
-      expect(of(own.id)).toMatchObject({
-        name: 'Own',
-        api_key_set: false,
-        is_default: false,
-        used_by: {
-          total: 2,
-          agents: [
-            { id: b.id, name: 'A first' },
-            { id: a.id, name: 'b second' },
-          ],
-          by_default: 0,
-        },
-      });
-      expect(of(other.id).used_by).toEqual({
-        total: 1,
-        agents: [{ id: a.id, name: 'b second' }],
-        by_default: 0,
-      });
+      const [second, firstOne] = [
+        { id: a.id, name: 'b second' },
+        { id: b.id, name: 'A first' },
+      ];
+      expect(of(own.id)).toMatchObject({ name: 'Own', api_key_set: false, is_default: false });
+      expect(of(own.id).used_by).toEqual({ total: 2, agents: [firstOne, second], by_default: 0 });
+      expect(of(other.id).used_by).toEqual({ total: 1, agents: [second], by_default: 0 });
       expect(of(llm_id)).toMatchObject({
         is_default: true,
         used_by: { total: 0, agents: [], by_default: 1 },
@@ -84,17 +73,10 @@ describe('keys, models and tool servers in the application', () => {
         is_default: false,
         used_by: of(own.id).used_by,
       });
-      expect((await ok(at().app.get('/llm-configurations?q=OWN'))).data.map(({ id }: Json) => id)).toEqual([
-        own.id,
-      ]);
-      const one = await at().app.get(`/llm-configurations/${own.id}`);
-      expect(one.body).toEqual(of(own.id));
-      expect(one.headers.get('etag')).toBe(
-        (await at().api.get(`/llm-configurations/${own.id}`)).headers.get('etag'),
-      );
-      expectError(await at().app.get(`/llm-configurations/${unknownId}`), 404);
-      const member = at().as((await newKey(at(), 'member')).value, '/app/api');
-      expectError(await member.get('/llm-configurations'), 403);
+      expect((await ok(at().app.get('/llm-configurations?q=OWN'))).data).toEqual([of(own.id)]);
+      const [one, same] = [at().app, at().api].map((by) => by.get(`/llm-configurations/${own.id}`));
+      expect((await one!).body).toEqual(of(own.id));
+      expect((await one!).headers.get('etag')).toBe((await same!).headers.get('etag'));
     });
 
     test('tool servers have their agents, when they were last checked, and what waits to be accepted', async () => {
@@ -112,14 +94,12 @@ describe('keys, models and tool servers in the application', () => {
         changed_count: 1,
         new_count: 1,
         last_checked_at: expect.stringMatching(time),
-        used_by: {
-          total: 2,
-          agents: [
-            { id: b.id, name: 'A first' },
-            { id: a.id, name: 'b second' },
-          ],
-        },
       });
+      const agents = [
+        { id: b.id, name: 'A first' },
+        { id: a.id, name: 'b second' },
+      ];
+      expect(used.used_by).toMatchObject({ total: 2, agents });
       expect(rows.find((row) => row.id === other.id)).toMatchObject({
         state: 'failing',
         last_success_at: null,
@@ -136,9 +116,6 @@ describe('keys, models and tool servers in the application', () => {
       );
       expect(moved.status, moved.text).toBe(200);
       expect((await ok(at().app.get(`/tool-servers/${id}`))).last_checked_at).toBeNull();
-      expectError(await at().app.get(`/tool-servers/${unknownId}`), 404);
-      const member = at().as((await newKey(at(), 'member')).value, '/app/api');
-      expectError(await member.get('/tool-servers'), 403);
     });
   });
 });

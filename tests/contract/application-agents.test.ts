@@ -1,19 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import type { Client } from '../harness/http.ts';
 import { startToolServer } from '../harness/tool-server.ts';
-import {
-  expectError,
-  newAgent,
-  newKey,
-  newSchedule,
-  ok,
-  onPostgres,
-  query,
-  setSettings,
-  time,
-  unknownId,
-} from './fixture.ts';
+import { newAgent, newKey, newSchedule, ok, onPostgres, setSettings, time } from './fixture.ts';
+import { examples } from './integrations-fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -29,15 +18,13 @@ describe('agents with what they do', () => {
     const overview = (id: string) => ok(at().app.get(`/agents/${id}/overview`));
     /** Inserts `n` Work Items of an agent without the API. */
     const items = (agent: string, n: number, status: string, ended: string | null = null) =>
-      query(
-        at(),
-        sql`insert into work_items (id, conversation_id, agent_id, message, payload, status, created_by, finished_at,
+      at()
+        .sql`insert into work_items (id, conversation_id, agent_id, message, payload, status, created_by, finished_at,
             lease_expires_at)
           select gen_random_uuid(), gen_random_uuid(), ${agent}, '', '{}', ${status}, 'test',
             platform_now() - ${ended}::interval,
             case when ${status} = 'EXECUTING' then platform_now() + interval '1 hour' end
-          from generate_series(1, ${n}::int)`,
-      );
+          from generate_series(1, ${n}::int)`;
     /** An agent whose Work Items no worker of the platform takes. */
     const newOne = (name: string) => newAgent(at(), { name, execution: 'external' });
 
@@ -45,20 +32,19 @@ describe('agents with what they do', () => {
       const agent = await newOne('Ledger clerk');
       const other = await newOne('House keeping');
       await items(agent.id, 3, 'PENDING');
-      await query(
-        at(),
-        sql`update work_items set not_before = platform_now() + interval '1 hour' where id =
-          (select id from work_items where agent_id = ${agent.id} limit 1)`,
-      );
-      await items(agent.id, 2, 'EXECUTING');
-      await items(agent.id, 1, 'NEEDS_REVIEW');
-      await items(agent.id, 2, 'INDETERMINATE');
-      await items(agent.id, 1, 'DRAFT');
-      await items(agent.id, 4, 'COMPLETED', '1 hour');
-      await items(agent.id, 1, 'COMPLETED', '25 hours');
-      await items(agent.id, 2, 'ERROR', '23 hours');
-      await items(agent.id, 1, 'ERROR', '2 days');
-      await items(agent.id, 1, 'CANCELLED', '1 minute');
+      await at().sql`update work_items set not_before = platform_now() + interval '1 hour' where id =
+          (select id from work_items where agent_id = ${agent.id} limit 1)`;
+      const open = { EXECUTING: 2, NEEDS_REVIEW: 1, INDETERMINATE: 2, DRAFT: 1 };
+      for (const [status, n] of Object.entries(open)) await items(agent.id, n, status);
+      for (const [n, status, ago] of [
+        [4, 'COMPLETED', '1 hour'],
+        [1, 'COMPLETED', '25 hours'],
+        [2, 'ERROR', '23 hours'],
+        [1, 'ERROR', '2 days'],
+        [1, 'CANCELLED', '1 minute'],
+      ] as const) {
+        await items(agent.id, n, status, ago);
+      }
       const [first, second] = await list();
       expect(first).toMatchObject({ id: other.id, failed_24h: 0, done_24h: 0 });
       expect(second).toEqual({
@@ -68,19 +54,15 @@ describe('agents with what they do', () => {
         mode: 'worker',
         execution: 'external',
         llm: { id: expect.any(String), name: expect.any(String), model: 'mock', is_default: true },
-        open: { DRAFT: 1, PENDING: 3, EXECUTING: 2, NEEDS_REVIEW: 1, INDETERMINATE: 2 },
+        open: { ...open, PENDING: 3 },
         done_24h: 4,
         failed_24h: 2,
         schedules: { total: 0, enabled: 0, next_run_at: null },
         created_at: agent.created_at,
         updated_at: agent.updated_at,
       });
-      expect(await overview(agent.id)).toEqual({
-        ...second,
-        last_span_at: null,
-        conversations: 0,
-        integrations: [],
-      });
+      const more = { last_span_at: null, conversations: 0, integrations: [] };
+      expect(await overview(agent.id)).toEqual({ ...second, ...more });
       await items(agent.id, 1_500, 'PENDING');
       expect((await list())[1].open.PENDING).toBe(1_000);
       await ok(at().api.delete(`/agents/${agent.id}`), 204);
@@ -92,11 +74,8 @@ describe('agents with what they do', () => {
       const first = await newSchedule(at(), agent.id, { cron_expression: '0 9 * * *' });
       const paused = await newSchedule(at(), agent.id, { cron_expression: '*/5 * * * *' });
       await ok(at().app.post(`/agents/${agent.id}/schedules/${paused.id}/pause`));
-      expect((await overview(agent.id)).schedules).toEqual({
-        total: 2,
-        enabled: 1,
-        next_run_at: first.next_run_at,
-      });
+      const { next_run_at } = first;
+      expect((await overview(agent.id)).schedules).toEqual({ total: 2, enabled: 1, next_run_at });
     });
 
     test('is searched by a part of the name and the beginning of the id, and filtered by mode', async () => {
@@ -109,11 +88,8 @@ describe('agents with what they do', () => {
       expect(await found(`?q=${worker.id.toUpperCase()}`)).toEqual([worker.id]);
       expect(await found(`?q=${talker.id.slice(0, 20)}`)).toContain(talker.id);
       expect(await found('?q=no such agent')).toEqual([]);
-      const page = await ok(at().app.get('/agents?q=night&limit=1'));
-      expect([page.data[0].id, page.has_more]).toEqual([talker.id, true]);
-      const next = await ok(at().app.get(`/agents?q=night&limit=1&next=${page.next}`));
-      expect([next.data[0].id, next.has_more]).toEqual([worker.id, false]);
-      expectError(await at().app.get('/agents?mode=other'), 422);
+      const { next } = await ok(at().app.get('/agents?q=night&limit=1'));
+      expect(await found(`?q=night&limit=1&next=${next}`)).toEqual([worker.id]);
     });
 
     test('the second request of a page that polls is 304 until something happens', async () => {
@@ -140,7 +116,6 @@ describe('agents with what they do', () => {
       });
       expect(await seen('member')).toMatchObject({ llm: null, integrations: null });
       expect(await seen('admin', { scopes: ['agents'] })).toMatchObject({ llm: null, integrations: null });
-      expectError(await at().app.get(`/agents/${unknownId}/overview`), 404);
     });
 
     test('what agents can be given is one list of names, without what a key may not read', async () => {
@@ -156,20 +131,12 @@ describe('agents with what they do', () => {
       });
       const limited = (await newKey(at(), 'builder', { scopes: ['agents'] })).value;
       expect((await read(at().as(limited, '/app/api'))).semantic_data_models).toBeNull();
-      const member = (await newKey(at(), 'member')).value;
-      expectError(await at().as(member, '/app/api').get('/agent-tools'), 403);
     });
 
     test('names the integrations that get its spans', async () => {
       const agent = await newOne('Traced');
       const create = async (description: string) => {
-        const settings = {
-          provider: 'otlp_basic_auth',
-          url: 'https://collector.example.com/v1/traces',
-          username: 'u',
-          password: 'p',
-          trace_ui_type: 'span_ui',
-        };
+        const settings = examples.otlp_basic_auth;
         return ok(at().app.post('/integrations', { settings, description, version: '1' }), 201);
       };
       const [all, own, none] = [await create('All'), await create('Own'), await create('None')];

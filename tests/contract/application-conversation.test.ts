@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { newConversation, newTalker, scripted } from './conversations-fixture.ts';
-import { expectError, newAgent, newKey, ok, onPostgres, query, unknownId } from './fixture.ts';
+import { expectError, newKey, ok, onPostgres, unknownId } from './fixture.ts';
 
 describe('the page of a conversation', () =>
   onPostgres((at) => {
@@ -13,9 +12,8 @@ describe('the page of a conversation', () =>
       const empty = await ok(at().app.get(talk.path));
       expect(empty).toMatchObject({ id: talk.id, run: null, created_by_name: 'Ana', messages: { data: [] } });
       const failed = await ok(client.post(`${talk.path}/messages`, { content: 'Hello' }));
-      const again = await talk.send({
-        content: scripted({ steps: [{ tool: 'request_review', args: { reason: 'Sure?' } }] }),
-      });
+      const asks = { tool: 'request_review', args: { reason: 'Sure?' } };
+      const again = await talk.send({ content: scripted({ steps: [asks] }) });
       const shown = await ok(at().app.get(talk.path));
       const { messages, agent, created_by_name, run, ...same } = shown;
       expect(same).toEqual(await talk.get());
@@ -33,14 +31,10 @@ describe('the page of a conversation', () =>
         bytes: 5,
         cut: false,
       });
-      const others = messages.data.filter(({ role }: { role: string }) => role !== 'user');
-      expect(others.map(({ author_name }: { author_name: unknown }) => author_name)).toEqual(
-        others.map(() => null),
-      );
-      const page = await ok(at().app.get(`${talk.path}/messages?limit=1`));
-      expect((await ok(at().app.get(`${talk.path}/messages?limit=1&next=${page.next}`))).data[0]).toEqual(
-        messages.data[1],
-      );
+      for (const { role, author_name } of messages.data) if (role !== 'user') expect(author_name).toBeNull();
+      const { next } = await ok(at().app.get(`${talk.path}/messages?limit=1`));
+      const { data } = await ok(at().app.get(`${talk.path}/messages?next=${next}`));
+      expect(data).toEqual(messages.data.slice(1));
     });
 
     test('a long message is cut, and downloaded whole', async () => {
@@ -48,25 +42,20 @@ describe('the page of a conversation', () =>
       const run = await talk.send({ content: 'Hello' });
       const text = 'é'.repeat(100_000);
       const reply = run.messages.at(-1).id;
-      await query(
-        at(),
-        sql`update conversation_messages set content = ${JSON.stringify([{ type: 'text', text }])}::json where id = ${reply}`,
-      );
+      await at()
+        .sql`update conversation_messages set content = ${JSON.stringify([{ type: 'text', text }])}::json where id = ${reply}`;
       const [shown] = (await ok(at().app.get(talk.path))).messages.data;
       expect(shown).toMatchObject({ bytes: 200_000, cut: true, content: [{ cut: true }] });
       expect(shown.content[0].text).toBe('é'.repeat(8_192));
       const whole = await at().app.get(`${talk.path}/messages/${reply}/content`);
       expect([whole.status, whole.text === text]).toEqual([200, true]);
-      expectError(await at().app.get(`${talk.path}/messages/${unknownId}/content`), 404);
     });
 
-    test("someone else's conversation does not exist for a member, and a worker agent has none", async () => {
+    test("someone else's conversation does not exist for a member", async () => {
       const talk = await newConversation(at());
       const member = at().as((await newKey(at(), 'member')).value, '/app/api');
       for (const path of [talk.path, `${talk.path}/messages`, `${talk.path}/messages/${unknownId}/content`]) {
         expectError(await member.get(path), 404);
       }
-      const worker = await newAgent(at());
-      expectError(await at().app.get(`/agents/${worker.id}/conversations/${talk.id}`), 400);
     });
   }));

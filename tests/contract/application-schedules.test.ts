@@ -1,17 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
-import {
-  expectError,
-  newAgent,
-  newKey,
-  newSchedule,
-  ok,
-  onPostgres,
-  query,
-  time,
-  unknownId,
-} from './fixture.ts';
+import { expectError, newAgent, newSchedule, ok, onPostgres, time, unknownId } from './fixture.ts';
 
 const minute = 60_000;
 const iso = (at: number) => new Date(at).toISOString();
@@ -23,10 +12,11 @@ describe('the schedules of all agents', () => {
   onPostgres(
     (at) => {
       afterEach(async () => {
-        await query(at(), sql`delete from agents`);
+        await at().sql`delete from agents`;
       });
       const list = async (filter = ''): Promise<Json[]> =>
         (await ok(at().app.get(`/schedules?${filter}`))).data;
+      const path = ({ agent_id, id }: Json) => `/agents/${agent_id}/schedules/${id}`;
       const names = async (filter = '') => (await list(filter)).map((row) => row.work_item_name);
       /** Makes schedules of one agent with these names, due a day from now in this order. */
       const named = async (agentName: string, ...scheduleNames: string[]) => {
@@ -35,7 +25,7 @@ describe('the schedules of all agents', () => {
         for (const [n, work_item_name] of scheduleNames.entries()) {
           const schedule = await newSchedule(at(), agent.id, { work_item_name });
           const next = iso(Math.floor(Date.now() / minute + 1_440 + n) * minute);
-          await query(at(), sql`update schedules set next_run_at = ${next} where id = ${schedule.id}`);
+          await at().sql`update schedules set next_run_at = ${next} where id = ${schedule.id}`;
           made.push(schedule);
         }
         return made;
@@ -47,22 +37,17 @@ describe('the schedules of all agents', () => {
         const isBlocked = outcome === 'skipped' && reason !== 'missed';
         const last =
           outcome === 'fired' ? (late > 5_000 ? 'late' : 'on_time') : isBlocked ? 'blocked' : outcome;
-        await query(
-          at(),
-          sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at, count, reason)
-            values (${newId()}, ${schedule.id}, ${iso(due)}, ${outcome}, ${item}, ${iso(due + late)}, ${count}, ${reason})`,
-        );
-        await query(at(), sql`update schedules set last_outcome = ${last} where id = ${schedule.id}`);
+        await at()
+          .sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at, count, reason)
+            values (${newId()}, ${schedule.id}, ${iso(due)}, ${outcome}, ${item}, ${iso(due + late)}, ${count}, ${reason})`;
+        await at().sql`update schedules set last_outcome = ${last} where id = ${schedule.id}`;
       };
 
       test('each has its agent, its next times and what became of the last ones, and no message or payload', async () => {
         const agent = await newAgent(at(), { name: 'Ledger' });
-        const fields = {
-          cron_expression: '30 2 * * 1-5',
-          timezone: 'Europe/Berlin',
-          work_item_name: 'Close',
-        };
-        const schedule = await newSchedule(at(), agent.id, { ...fields, message: 'm', payload: { a: 1 } });
+        const when = { cron_expression: '30 2 * * 1-5', timezone: 'Europe/Berlin' };
+        const content = { work_item_name: 'Close', message: 'm', payload: { a: 1 } };
+        const schedule = await newSchedule(at(), agent.id, { ...when, ...content });
         const [empty] = await list();
         const { message: _, payload: __, metadata: ___, agent_id: ____, ...listed } = schedule;
         expect(empty).toEqual({
@@ -71,7 +56,7 @@ describe('the schedules of all agents', () => {
           description: 'At 02:30, Monday through Friday',
           last: null,
           recent: [],
-          upcoming: [expect.any(Object), expect.any(Object), expect.any(Object)],
+          upcoming: Array(3).fill(expect.any(Object)),
           paused: null,
           blocked_reason: null,
           overdue: null,
@@ -102,22 +87,13 @@ describe('the schedules of all agents', () => {
       });
 
       test('says by whom and why one is paused, from what one is blocked, and which one is overdue', async () => {
-        const [paused, blocked, failing, overdue] = await named(
-          'a',
-          'paused',
-          'blocked',
-          'failing',
-          'overdue',
-        );
-        await ok(
-          at().app.post(`/agents/${paused.agent_id}/schedules/${paused.id}/pause`, { reason: 'holiday' }),
-        );
-        await query(at(), sql`update schedules set next_run_at = null where id = ${blocked.id}`);
+        const schedules = await named('a', 'paused', 'blocked', 'failing', 'overdue');
+        const [paused, blocked, failing, overdue] = schedules;
+        await ok(at().app.post(`${path(paused)}/pause`, { reason: 'holiday' }));
+        await at().sql`update schedules set next_run_at = null where id = ${blocked.id}`;
         await record(failing, 'skipped', { reason: 'the Work Item could not be made (error 22021)' });
-        await query(
-          at(),
-          sql`update schedules set next_run_at = ${iso(Date.now() - minute)} where id = ${overdue.id}`,
-        );
+        await at()
+          .sql`update schedules set next_run_at = ${iso(Date.now() - minute)} where id = ${overdue.id}`;
         const rows = new Map((await list()).map((row) => [row.work_item_name, row]));
         expect(rows.get('paused')).toMatchObject({
           paused: { at: expect.stringMatching(time), by: expect.any(String), reason: 'holiday' },
@@ -142,7 +118,7 @@ describe('the schedules of all agents', () => {
       test('is filtered by name, id, agent, zone and last outcome, which total counts', async () => {
         const [one, two] = await named('Alpha', 'first 100%', 'second');
         const [three] = await named('Beta', 'third');
-        await query(at(), sql`update schedules set timezone = 'Asia/Tokyo' where id = ${three.id}`);
+        await at().sql`update schedules set timezone = 'Asia/Tokyo' where id = ${three.id}`;
         await record(one, 'fired');
         await record(two, 'fired', { late: 20_000 });
         await record(two, 'fired', { late: 20_000 });
@@ -162,103 +138,71 @@ describe('the schedules of all agents', () => {
         expect(await names(`ids=${one.id},${unknownId},x`)).toEqual(['first 100%']);
         const page = await ok(at().app.get('/schedules?q=alph&limit=1'));
         expect([page.data.length, page.total, page.has_more]).toEqual([1, 2, true]);
-        for (const wrong of ['state=gone', 'outcome=x', 'sort=x', 'limit=0', 'next=x', 'q=a&q=b']) {
-          expectError(await at().app.get(`/schedules?${wrong}`), 422);
-        }
       });
 
-      test.each(['next', 'last', 'name'])(
-        'pages in the order of %s have each schedule once',
-        async (sort) => {
-          const made = await named('A', 'delta', 'Bravo', 'charlie', 'alpha', 'echo');
-          await query(at(), sql`update schedules set work_item_name = null where id = ${made[4].id}`);
-          await query(
-            at(),
-            sql`update schedules set next_run_at = null where id in (${made[0].id}, ${made[1].id})`,
-          );
-          const last = iso(Date.now() - minute);
-          await query(
-            at(),
-            sql`update schedules set last_run_at = ${last} where id in (${made[2].id}, ${made[3].id})`,
-          );
-          const all = await names(`sort=${sort}`);
-          const expected = {
-            next: ['charlie', 'alpha', null, 'delta', 'Bravo'],
-            last: ['charlie', 'alpha', 'delta', 'Bravo', null],
-            name: [null, 'alpha', 'Bravo', 'charlie', 'delta'],
-          };
-          expect(all).toEqual(expected[sort as 'next']);
-          const walked: unknown[] = [];
-          for (let next = ''; ; ) {
-            const page = await ok(at().app.get(`/schedules?sort=${sort}&limit=2&next=${next}`));
-            walked.push(...page.data.map((row: Json) => row.work_item_name));
-            expect(page.has_more).toBe(page.next !== '');
-            next = page.next;
-            if (next === '') break;
-          }
-          expect(walked).toEqual(all);
-          const other = sort === 'name' ? 'next' : 'name';
-          const { next } = await ok(at().app.get(`/schedules?sort=${sort}&limit=2`));
-          expectError(await at().app.get(`/schedules?sort=${other}&next=${next}`), 422, /next/);
-        },
-      );
+      test.each([
+        ['next', ['charlie', 'alpha', null, 'delta', 'Bravo']],
+        ['last', ['charlie', 'alpha', 'delta', 'Bravo', null]],
+        ['name', [null, 'alpha', 'Bravo', 'charlie', 'delta']],
+      ])('pages in the order of %s have each schedule once', async (sort, expected) => {
+        const made = await named('A', 'delta', 'Bravo', 'charlie', 'alpha', 'echo');
+        await at().sql`update schedules set work_item_name = null where id = ${made[4].id}`;
+        await at().sql`update schedules set next_run_at = null where id in (${made[0].id}, ${made[1].id})`;
+        const last = iso(Date.now() - minute);
+        await at().sql`update schedules set last_run_at = ${last} where id in (${made[2].id}, ${made[3].id})`;
+        const all = await names(`sort=${sort}`);
+        expect(all).toEqual(expected);
+        const walked: unknown[] = [];
+        for (let next = ''; ; ) {
+          const page = await ok(at().app.get(`/schedules?sort=${sort}&limit=2&next=${next}`));
+          walked.push(...page.data.map((row: Json) => row.work_item_name));
+          expect(page.has_more).toBe(page.next !== '');
+          next = page.next;
+          if (next === '') break;
+        }
+        expect(walked).toEqual(all);
+        const other = sort === 'name' ? 'next' : 'name';
+        const { next } = await ok(at().app.get(`/schedules?sort=${sort}&limit=2`));
+        expectError(await at().app.get(`/schedules?sort=${other}&next=${next}`), 422, /next/);
+      });
 
       test('what is recorded of an occurrence is what its schedule is found by', async () => {
-        const [fired, missed, poison, paused, edited, byHand] = await named(
-          'A',
-          'fired',
-          'missed',
-          'poison',
-          'paused',
-          'edited',
-          'byHand',
-        );
-        const found = async () =>
-          Object.fromEntries(
-            await Promise.all(
-              ['on_time', 'late', 'caught_up', 'skipped', 'manual'].map(async (outcome) => [
-                outcome,
-                (await names(`outcome=${outcome}`)).sort(),
-              ]),
-            ),
-          );
+        const schedules = await named('A', 'fired', 'missed', 'poison', 'paused', 'edited', 'byHand');
+        const [fired, missed, poison, paused, edited, byHand] = schedules;
         const none = { on_time: [], late: [], caught_up: [], skipped: [], manual: [] };
+        const found = async (): Promise<Record<string, string[]>> => {
+          const all: Record<string, string[]> = {};
+          for (const outcome of Object.keys(none)) all[outcome] = (await names(`outcome=${outcome}`)).sort();
+          return all;
+        };
         expect(await found()).toEqual(none);
-        const path = ({ agent_id, id }: Json) => `/agents/${agent_id}/schedules/${id}`;
-        const put = (schedule: Json, fields: object) =>
-          ok(
-            at().api.put(path(schedule), {
-              cron_expression: '* * * * *',
-              work_item_name: schedule.work_item_name,
-              ...fields,
-            }),
+        const put = (schedule: Json, fields: object) => {
+          const { work_item_name } = schedule;
+          return ok(
+            at().api.put(path(schedule), { cron_expression: '* * * * *', work_item_name, ...fields }),
           );
+        };
         for (const schedule of [fired, missed, poison, paused, edited]) await put(schedule, {});
         await put(missed, { catch_up: false });
         await put(missed, { catch_up: false, cron_expression: '0 0 1 1 *' });
         const year = `${new Date().getUTCFullYear()}-01-01T00:00:00.000Z`;
         const due = iso(Math.floor(Date.now() / minute) * minute);
-        await query(
-          at(),
-          sql`update schedules set next_run_at = ${due} where id in (${fired.id}, ${poison.id}, ${paused.id}, ${edited.id})`,
-        );
-        await query(at(), sql`update schedules set next_run_at = ${year} where id = ${missed.id}`);
-        await query(at(), sql`update schedules set timezone = 'Nowhere/Land' where id = ${poison.id}`);
+        await at()
+          .sql`update schedules set next_run_at = ${due} where id in (${fired.id}, ${poison.id}, ${paused.id}, ${edited.id})`;
+        await at().sql`update schedules set next_run_at = ${year} where id = ${missed.id}`;
+        await at().sql`update schedules set timezone = 'Nowhere/Land' where id = ${poison.id}`;
         await ok(at().app.post(`${path(paused)}/pause`));
         await put(edited, { cron_expression: '0 0 1 1 *' });
         await ok(at().app.post(`${path(byHand)}/run`));
         const { firing } = at().test.platform.features.schedules;
         while ((await firing.fireDue()) > 0);
         const { on_time, late, ...others } = await found();
-        expect([...on_time, ...late]).toEqual(['fired']);
-        expect(others).toEqual({
-          caught_up: [],
-          skipped: ['edited', 'missed', 'paused', 'poison'],
-          manual: ['byHand'],
-        });
+        expect([...on_time!, ...late!]).toEqual(['fired']);
+        const skipped = ['edited', 'missed', 'paused', 'poison'];
+        expect(others).toEqual({ caught_up: [], skipped, manual: ['byHand'] });
         expect(await names('state=blocked')).toEqual(['poison']);
         await put(missed, { cron_expression: '0 0 1 1 *' });
-        await query(at(), sql`update schedules set next_run_at = ${year} where id = ${missed.id}`);
+        await at().sql`update schedules set next_run_at = ${year} where id = ${missed.id}`;
         while ((await firing.fireDue()) > 0);
         expect(await names('outcome=caught_up')).toEqual(['missed']);
       });
@@ -288,11 +232,6 @@ describe('the schedules of all agents', () => {
           punctuality: { total: 5, on_time: 1 },
         });
         expect(response.body.upcoming.length).toBe(10);
-        expectError(await at().app.get(`/schedules/${unknownId}`), 404);
-        expectError(await at().app.get('/schedules/x'), 404);
-        const { value } = await newKey(at(), 'member');
-        await ok(at().as(value, '/app/api').get(`/schedules/${schedule.id}`));
-        await ok(at().as(value, '/app/api').get('/schedules'));
       });
     },
     { ROLES: 'api,delivery' },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Client } from '../harness/http.ts';
-import { expectError, newAgent, newKey, newSchedule, ok, onPostgres, query } from './fixture.ts';
+import { expectError, newAgent, newKey, newSchedule, ok, onPostgres } from './fixture.ts';
+import { examples } from './integrations-fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -17,104 +17,46 @@ describe('the search over everything', () => {
 
     test('finds each kind by its name, with what its link needs', async () => {
       const agent = await newAgent(at(), { name: 'Zebra clerk', execution: 'external' });
-      const schedule = await newSchedule(at(), agent.id, {
-        cron_expression: '0 9 * * *',
-        timezone: 'Europe/Berlin',
-        work_item_name: 'The zebra report',
-      });
+      const daily = { cron_expression: '0 9 * * *', timezone: 'Europe/Berlin' };
+      const schedule = await newSchedule(at(), agent.id, { ...daily, work_item_name: 'The zebra report' });
       const unnamed = await newSchedule(at(), agent.id, { cron_expression: '5 9 * * *' });
-      const item = await ok(
-        at().api.post('/work-items', { agent_id: agent.id, work_item_name: 'Zebra of Monday' }),
-      );
-      const settings = {
-        provider: 'otlp_basic_auth',
-        url: 'https://collector.example.com/v1/traces',
-        username: 'u',
-        password: 'p',
-        trace_ui_type: 'span_ui',
-      };
-      const integration = await ok(
-        at().app.post('/integrations', { settings, description: 'Zebra traces', version: '1' }),
-        201,
-      );
+      const work = { agent_id: agent.id, work_item_name: 'Zebra of Monday' };
+      const item = await ok(at().api.post('/work-items', work));
+      const traces = { settings: examples.otlp_basic_auth, description: 'Zebra traces', version: '1' };
+      const integration = await ok(at().app.post('/integrations', traces), 201);
       const llm = await ok(at().api.post('/llm-configurations', { name: 'Zebra model', kind: 'mock' }));
       const connection = newId();
-      await query(
-        at(),
-        sql`insert into data_connections (id, name, engine, settings, created_by)
-          values (${connection}, 'Zebra shop', 'sqlite', 'sealed', 'x')`,
-      );
+      await at().sql`insert into data_connections (id, name, engine, settings, created_by)
+          values (${connection}, 'Zebra shop', 'sqlite', 'sealed', 'x')`;
       const model = newId();
-      await query(
-        at(),
-        sql`insert into semantic_data_models
+      await at().sql`insert into semantic_data_models
             (id, name, data_connection_id, semantic_model, verified_queries, validation, created_by)
-          values (${model}, 'Zebra sales', ${connection}, '{}', '[]', '{}', 'x')`,
-      );
+          values (${model}, 'Zebra sales', ${connection}, '{}', '[]', '{}', 'x')`;
       const key = await newKey(at(), 'member', { name: 'Pods of the zebra' });
-      expect(await search('zebra')).toEqual([
-        { kind: 'agent', id: agent.id, title: 'Zebra clerk', detail: 'worker', agent_id: null },
-        {
-          kind: 'schedule',
-          id: unnamed.id,
-          title: 'Zebra clerk',
-          detail: 'Zebra clerk, 5 9 * * * UTC',
-          agent_id: agent.id,
-        },
-        {
-          kind: 'schedule',
-          id: schedule.id,
-          title: 'The zebra report',
-          detail: 'Zebra clerk, 0 9 * * * Europe/Berlin',
-          agent_id: agent.id,
-        },
-        {
-          kind: 'work_item',
-          id: item.id,
-          title: 'Zebra of Monday',
-          detail: 'PENDING, Zebra clerk',
-          agent_id: null,
-        },
-        {
-          kind: 'integration',
-          id: integration.id,
-          title: 'Zebra traces',
-          detail: 'otlp_basic_auth',
-          agent_id: null,
-        },
-        { kind: 'llm_configuration', id: llm.id, title: 'Zebra model', detail: 'mock, mock', agent_id: null },
-        { kind: 'data_connection', id: connection, title: 'Zebra shop', detail: 'sqlite', agent_id: null },
-        {
-          kind: 'semantic_data_model',
-          id: model,
-          title: 'Zebra sales',
-          detail: 'Zebra shop',
-          agent_id: null,
-        },
-        { kind: 'api_key', id: key.id, title: 'Pods of the zebra', detail: key.prefix, agent_id: null },
-      ]);
+      const times = ['5 9 * * * UTC', '0 9 * * * Europe/Berlin'];
+      const rows: [kind: string, { id: string }, title: string, detail: string, agent?: string][] = [
+        ['agent', agent, 'Zebra clerk', 'worker'],
+        ['schedule', unnamed, 'Zebra clerk', `Zebra clerk, ${times[0]}`, agent.id],
+        ['schedule', schedule, 'The zebra report', `Zebra clerk, ${times[1]}`, agent.id],
+        ['work_item', item, 'Zebra of Monday', 'PENDING, Zebra clerk'],
+        ['integration', integration, 'Zebra traces', 'otlp_basic_auth'],
+        ['llm_configuration', llm, 'Zebra model', 'mock, mock'],
+        ['data_connection', { id: connection }, 'Zebra shop', 'sqlite'],
+        ['semantic_data_model', { id: model }, 'Zebra sales', 'Zebra shop'],
+        ['api_key', key, 'Pods of the zebra', key.prefix],
+      ];
+      expect(await search('zebra')).toEqual(
+        rows.map(([kind, { id }, title, detail, agent_id = null]) => ({ kind, id, title, detail, agent_id })),
+      );
       expect(await search(key.prefix)).toEqual([expect.objectContaining({ kind: 'api_key', id: key.id })]);
       // Each kind by what its caller may read.
-      expect(await kinds('zebra', await as('member'))).toEqual([
-        'agent',
-        'schedule',
-        'schedule',
-        'work_item',
-      ]);
-      expect(await kinds('zebra', await as('builder'))).toEqual([
-        'agent',
-        'schedule',
-        'schedule',
-        'work_item',
-        'llm_configuration',
-        'data_connection',
-        'semantic_data_model',
-      ]);
-      expect(await kinds('zebra', await as('admin', { scopes: ['schedules:read', 'llm'] }))).toEqual([
-        'schedule',
-        'schedule',
-        'llm_configuration',
-      ]);
+      const forMembers = ['agent', 'schedule', 'schedule', 'work_item'];
+      expect(await kinds('zebra', await as('member'))).toEqual(forMembers);
+      const forBuilders = [...forMembers, 'llm_configuration', 'data_connection', 'semantic_data_model'];
+      expect(await kinds('zebra', await as('builder'))).toEqual(forBuilders);
+      const scopes = ['schedules:read', 'llm'];
+      const forScopes = ['schedule', 'schedule', 'llm_configuration'];
+      expect(await kinds('zebra', await as('admin', { scopes }))).toEqual(forScopes);
       expect(await kinds('by member', await as('member'))).toEqual([]);
     });
 
@@ -143,13 +85,8 @@ describe('the search over everything', () => {
       const names = ['an okapi', 'okapi 1', 'okapi 2', 'the okapi', 'okapi 3', 'okapi 4'];
       for (const name of names) await newAgent(at(), { name, mode: 'conversational' });
       const found = (await search('OKAPI')).filter(({ kind }) => kind === 'agent');
-      expect(found.map(({ title }) => title)).toEqual([
-        'okapi 4',
-        'okapi 3',
-        'okapi 2',
-        'okapi 1',
-        'the okapi',
-      ]);
+      const best = ['okapi 4', 'okapi 3', 'okapi 2', 'okapi 1', 'the okapi'];
+      expect(found.map(({ title }) => title)).toEqual(best);
     });
 
     test('finds settings by name and description, for admins', async () => {
@@ -169,10 +106,9 @@ describe('the search over everything', () => {
       expect(await search(value.slice(0, own.prefix.length), member)).toEqual([]);
     });
 
-    test('says what is wrong with the text', async () => {
+    test('needs a text', async () => {
       expectError(await at().app.get('/search'), 400);
       expectError(await at().app.get('/search?q=%20'), 422);
-      expectError(await at().app.get(`/search?q=${'x'.repeat(201)}`), 422);
     });
   });
 });

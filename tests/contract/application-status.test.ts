@@ -1,10 +1,9 @@
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { version } from '../../src/lib/version.ts';
 import type { Fixture } from './fixture.ts';
-import { newKey, ok, onPostgres, query, time, useReplicas } from './fixture.ts';
+import { newKey, ok, onPostgres, time, useReplicas } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -28,12 +27,8 @@ describe('the status of the platform', () => {
       expect(loops.length).toBeGreaterThan(5);
       expect(loops.every(({ failing }: Json) => !failing)).toBe(true);
       expect(shown.scheduling).toEqual({ alive: true, last_at: expect.stringMatching(time) });
-      expect(shown.roles.map(({ role, alive }: Json) => [role, alive])).toEqual([
-        ['api', 1],
-        ['scheduler', 1],
-        ['worker', 1],
-        ['delivery', 1],
-      ]);
+      const { roles } = shown.replicas[0];
+      expect(shown.roles).toMatchObject(roles.map((role: string) => ({ role, alive: 1 })));
       expect(shown.database.kind).toBe(at().db.kind);
       expect(shown.database.version).toMatch(/^\d+/);
       expect(shown.database.size_bytes).toBeGreaterThan(1_000_000);
@@ -42,14 +37,11 @@ describe('the status of the platform', () => {
 
     test('a replica that was lost or stopped is shown, with what its loops did last', async () => {
       const [lost, stopped] = [newId(), newId()];
-      await query(
-        at(),
-        sql`insert into replicas (id, name, roles, version, seen_at, stopped_at, loops) values
+      await at().sql`insert into replicas (id, name, roles, version, seen_at, stopped_at, loops) values
           (${lost}, 'lost', '{worker}', '0.9', platform_now() - interval '1 hour', null,
             '[{"name": "firing", "idle_ms": 2000, "error": "connect ECONNREFUSED 10.0.0.5:5432"}]'),
           (${stopped}, 'stopped', '{scheduler}', '0.9', platform_now() - interval '2 hours',
-            platform_now() - interval '2 hours', '[]')`,
-      );
+            platform_now() - interval '2 hours', '[]')`;
       const { replicas } = await status();
       expect(replicas.slice(1).map(({ id, state }: Json) => [id, state])).toEqual([
         [lost, 'silent'],
@@ -64,11 +56,9 @@ describe('the status of the platform', () => {
       const { value } = await newKey(at(), 'member');
       const shown = await ok(at().as(value, '/app/api').get('/status'));
       expect(shown.audit).toBeNull();
-      const failing = shown.replicas
-        .flatMap(({ loops }: Json) => loops)
-        .filter(({ failing }: Json) => failing);
-      expect(failing.length).toBeGreaterThan(0);
-      expect(failing.every(({ error }: Json) => error === null)).toBe(true);
+      const loops = shown.replicas.flatMap((one: Json) => one.loops);
+      const errors = loops.filter(({ failing }: Json) => failing).map(({ error }: Json) => error);
+      expect(new Set(errors)).toEqual(new Set([null]));
       const limited = await newKey(at(), 'admin', { scopes: ['observability:read'] });
       expect((await ok(at().as(limited.value, '/app/api').get('/status'))).audit).toBeNull();
     });
@@ -80,15 +70,9 @@ describe('the status of the platform', () => {
       expect(whole.last_position).toBeGreaterThan(1);
       // As someone with the database's password would do it.
       const tamper = (name: string) =>
-        query(
-          at(),
-          sql`with off as (select set_config('session_replication_role', 'replica', true))
-          update audits set principal_name = ${name} from off where position = 2 returning audits.principal_name`,
-        );
-      const [{ principal_name }] = await query(
-        at(),
-        sql`select principal_name from audits where position = 2`,
-      );
+        at().sql`with off as (select set_config('session_replication_role', 'replica', true))
+          update audits set principal_name = ${name} from off where position = 2 returning audits.principal_name`;
+      const [{ principal_name }] = await at().sql`select principal_name from audits where position = 2`;
       await tamper('someone else');
       expect((await ok(at().api.get('/audits/verify'))).ok).toBe(false);
       expect((await status()).audit).toMatchObject({

@@ -1,32 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { force } from '../harness/work-items.ts';
-import {
-  expectError,
-  faults,
-  newAgent,
-  newKey,
-  newSchedule,
-  ok,
-  onPostgres,
-  query,
-  unknownId,
-} from './fixture.ts';
+import { expectError, faults, newAgent, newSchedule, ok, onPostgres, unknownId } from './fixture.ts';
 import { newPerson } from './people-fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 const idsOf = ({ data }: Json): string[] => data.map(({ id }: Json) => id);
-const noCounts = {
-  DRAFT: 0,
-  PENDING: 0,
-  EXECUTING: 0,
-  NEEDS_REVIEW: 0,
-  INDETERMINATE: 0,
-  COMPLETED: 0,
-  ERROR: 0,
-  CANCELLED: 0,
-};
+const statuses = 'DRAFT PENDING EXECUTING NEEDS_REVIEW INDETERMINATE COMPLETED ERROR CANCELLED';
+const noCounts = Object.fromEntries(statuses.split(' ').map((status) => [status, 0]));
 
 onPostgres((at) => {
   const list = (filter: string) => at().app.get(`/work-items?${filter}`);
@@ -34,7 +16,7 @@ onPostgres((at) => {
     ok(at().api.post('/work-items', { agent_id: agentId, draft: true, ...more }));
   /** Sets columns that only a run would set. */
   const set = (id: string, columns: ReturnType<typeof sql>) =>
-    query(at(), sql`update work_items set ${columns} where id = ${id}`);
+    at().sql`update work_items set ${columns} where id = ${id}`;
 
   describe('GET /app/api/work-items', () => {
     let agent: Json;
@@ -131,31 +113,11 @@ onPostgres((at) => {
       expect(await found('q=ffffffff')).toEqual([]);
     });
 
-    test.each(['created', 'finished', 'duration', 'waiting'])(
-      'pages sorted by %s have each record once, and continue where the one before ended',
-      async (sort) => {
-        const all = idsOf(await ok(list(`${both()}&sort=${sort}`)));
-        const seen: string[] = [];
-        let next = '';
-        do {
-          const page = await ok(list(`${both()}&sort=${sort}&limit=1&next=${next}`));
-          expect(page.has_more).toBe(page.next !== '');
-          seen.push(...idsOf(page));
-          next = page.next;
-        } while (next !== '');
-        expect(seen).toEqual(all);
-        expect(seen).toHaveLength(4);
-      },
-    );
-
     test('counts are of all statuses, whatever the filter of the status', async () => {
       const counts = { ...noCounts, DRAFT: 1, NEEDS_REVIEW: 1, COMPLETED: 1, ERROR: 1 };
       expect((await ok(list(`${both()}&status=ERROR&counts=1`))).counts).toEqual(counts);
-      expect((await ok(list(`${both()}&counts=1&q=night`))).counts).toEqual({
-        ...noCounts,
-        COMPLETED: 1,
-        ERROR: 1,
-      });
+      const night = { ...noCounts, COMPLETED: 1, ERROR: 1 };
+      expect((await ok(list(`${both()}&counts=1&q=night`))).counts).toEqual(night);
       expect((await ok(list(`agent_id=${unknownId}&counts=1`))).counts).toEqual(noCounts);
       expect(await ok(list(both()))).not.toHaveProperty('counts');
     });
@@ -167,36 +129,30 @@ onPostgres((at) => {
       expect(await found('ids=nonsense')).toEqual([]);
     });
 
-    test.each(['agent_id=x', `agent_id=${unknownId}`, 'schedule_id=x', `schedule_id=${unknownId}`])(
-      '%s matches nothing',
-      async (filter) => {
-        expect(await ok(list(filter))).toEqual({ data: [], has_more: false, next: '' });
+    test.each(['created', 'finished', 'duration', 'waiting'])(
+      'pages sorted by %s have each record once, and a cursor of another order is refused',
+      async (sort) => {
+        const page = (more: string) => ok(list(`${both()}&sort=${sort}&${more}`));
+        const { data, next } = await page('limit=1');
+        const { data: rest } = await page(`next=${next}`);
+        expect([...data, ...rest]).toEqual((await page('')).data);
+        const other = sort === 'created' ? 'finished' : 'created';
+        expectError(await list(`${both()}&sort=${other}&next=${next}`), 422);
       },
     );
 
-    test.each([
-      ['status=OPEN', 'status'],
-      ['status=', 'status'],
-      ['source=me', 'source'],
-      ['sort=name', 'sort'],
-      ['created_from=yesterday', 'created_from'],
-      ['finished_to=2026-01-01', 'finished_to'],
-      ['limit=201', 'limit'],
-      ['next=x', 'next'],
-      ['counts=yes', 'counts'],
-      ['q=', 'q'],
-      [`q=${'x'.repeat(201)}`, 'q'],
-      [`agent_id=${Array(51).fill(unknownId).join(',')}`, 'agent_id'],
-      [`ids=${Array(201).fill(unknownId).join(',')}`, 'ids'],
-    ])('responds with 422 to %s', async (filter, path) => {
-      const response = await list(filter);
-      expectError(response, 422);
-      expect(faults(response)).toEqual([path]);
-    });
-
-    test('a cursor of another order is refused', async () => {
-      const { next } = await ok(list(`${both()}&limit=1`));
-      expectError(await list(`${both()}&limit=1&sort=finished&next=${next}`), 422);
+    test('lists of words and ids are limited, and an empty text is 422', async () => {
+      for (const [name, value] of [
+        ['status', 'DRAFT,OPEN'],
+        ['status', ''],
+        ['q', ''],
+        ['agent_id', Array(51).fill(unknownId).join(',')],
+        ['ids', Array(201).fill(unknownId).join(',')],
+      ]) {
+        const response = await list(`${name}=${value}`);
+        expectError(response, 422);
+        expect(faults(response)).toEqual([name]);
+      }
     });
 
     test('is 304 while nothing has changed', async () => {
@@ -211,13 +167,12 @@ onPostgres((at) => {
       const ada = await newPerson(at(), 'member');
       const mine = await ok(at().as(ada.value).post('/work-items', { agent_id: agent.id, draft: true }));
       const source = async (name: string) => (await ok(list(`agent_id=${agent.id}&source=${name}`))).data;
-      expect(await source('person')).toMatchObject([
-        { id: mine.id, source: 'person', created_by_name: 'Ada' },
-      ]);
+      const shown = { id: mine.id, source: 'person', created_by_name: 'Ada' };
+      expect(await source('person')).toMatchObject([shown]);
       expect((await source('api')).map((r: Json) => r.id)).not.toContain(mine.id);
       await ok(at().api.delete(`/users/${ada.id}`), 204);
-      expect(await source('person')).toMatchObject([{ id: mine.id, created_by_name: 'Ada' }]);
-      await query(at(), sql`delete from work_items where id = ${mine.id}`);
+      expect(await source('person')).toMatchObject([shown]);
+      await at().sql`delete from work_items where id = ${mine.id}`;
     });
 
     test('newer counts what matches and was created later', async () => {
@@ -226,28 +181,13 @@ onPostgres((at) => {
       expect(await ok(newer(`than=${items[1].id}&status=DRAFT`))).toEqual({ count: 1, more: false });
       expect(await ok(newer(`than=${items[0].id}&q=nightly`))).toEqual({ count: 1, more: false });
       expect(await ok(newer(`than=${items[3].id}`))).toEqual({ count: 0, more: false });
-      const [many] = await query(
-        at(),
-        sql`
-        with made as (insert into work_items (id, agent_id, message, payload, status, created_by, conversation_id)
-          select new_id(), ${agent.id}, '', '{}', 'CANCELLED', 'x', new_id() from generate_series(1, 101) returning id)
-        select count(*)::int as n from made`,
-      );
-      expect(many.n).toBe(101);
+      await at()
+        .sql`insert into work_items (id, agent_id, message, payload, status, created_by, conversation_id)
+          select new_id(), ${agent.id}, '', '{}', 'CANCELLED', 'x', new_id() from generate_series(1, 101)`;
       expect(await ok(newer(`than=${items[3].id}`))).toEqual({ count: 100, more: true });
-      await query(at(), sql`delete from work_items where created_by = 'x'`);
+      await at().sql`delete from work_items where created_by = 'x'`;
       expectError(await newer(`than=${unknownId}`), 422);
       expectError(await newer(''), 400);
-    });
-
-    test('members and keys with `work_items:read` may read', async () => {
-      const member = await newKey(at(), 'member', { scopes: ['work_items:read'] });
-      const app = at().as(member.value, '/app/api');
-      expect((await app.get('/work-items?limit=1')).status).toBe(200);
-      expect((await app.get(`/work-items/${items[0].id}`)).status).toBe(200);
-      const none = await newKey(at(), 'member', { scopes: ['agents:read'] });
-      expect((await at().as(none.value, '/app/api').get('/work-items')).status).toBe(403);
-      expect((await at().as(undefined, '/app/api').get('/work-items')).status).toBe(401);
     });
   });
 

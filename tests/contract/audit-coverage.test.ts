@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { foreignPostgres } from '../harness/foreign.ts';
-import type { ClientResponse } from '../harness/http.ts';
+import type { Client, ClientResponse } from '../harness/http.ts';
 import { adminKey } from '../harness/process.ts';
 import { startToolServer } from '../harness/tool-server.ts';
 import { scripted } from './conversations-fixture.ts';
 import { sendForm } from './files-fixture.ts';
-import { newAgent, newSchedule, ok, onPostgres, query } from './fixture.ts';
+import { expectError, type Fixture, newAgent, newSchedule, ok, onPostgres } from './fixture.ts';
+import { type Base, operationsOf } from './operations-fixture.ts';
 import { browser, signIn } from './sessions-fixture.ts';
 
 /** What leaves no entry: it stores nothing, or who did it is elsewhere. */
@@ -46,8 +47,49 @@ const elsewhere: Record<string, string[]> = {
   'sign-in-logout.test.ts: ends the session with the sid': ['backChannelLogout'],
 };
 
+/** Sends each body with a field that no operation knows, and each request that takes a key twice under one. */
+const twiceWithMore = async (at: Fixture, base: Base, replayed: Set<string>): Promise<Client> => {
+  const operations = (await operationsOf(at, [base])).map((one) => ({
+    ...one,
+    pattern: new RegExp(`^${one.path.replace(/\{\w+\}/g, '[^/]+')}$`),
+  }));
+  const client = at.as(adminKey, base);
+  const withMore = (body: unknown) =>
+    body === null || typeof body !== 'object' ? body : { ...body, no_such_field: [1] };
+  return {
+    ...client,
+    post: async (path, body) => {
+      const operation = operations
+        .filter(({ method, pattern }) => method === 'POST' && pattern.test(path))
+        .sort((a, b) => a.ids.length - b.ids.length)[0]!;
+      if (!operation.headers.includes('Idempotency-Key')) return client.post(path, withMore(body));
+      const options = { headers: { 'idempotency-key': newId() } };
+      replayed.add(operation.id);
+      const first = await client.post(path, withMore(body), options);
+      const again = await client.post(path, withMore(body), options);
+      const parts = ({ status, headers }: ClientResponse) => [status, headers.get('etag')];
+      expect(parts(again), operation.id).toEqual(parts(first));
+      expect(again.headers.get('idempotency-replayed'), operation.id).toBe('true');
+      // They go on after their first response: the tools of a server are read, and a run or bulk action is carried out.
+      const goesOn = ['createToolServer', 'sendMessage', 'startBulkAction'].includes(operation.id);
+      const idOf = ({ body }: ClientResponse) => body.id ?? body.bulk_id;
+      if (goesOn) expect(idOf(again), operation.id).toBe(idOf(first));
+      else expect(again.body, operation.id).toEqual(first.body);
+      const other = { ...(body as object), name: 'other', message: 'other', content: 'other' };
+      expectError(await client.post(path, other, options), 422, /Idempotency-Key/);
+      return first;
+    },
+    put: (path, body) => client.put(path, withMore(body)),
+    // An unknown setting is refused.
+    patch: (path, body) => client.patch(path, path === '/advanced-settings' ? body : withMore(body)),
+  };
+};
+
 onPostgres((at) => {
-  test('each operation that changes something leaves an entry under its request', async () => {
+  test('each operation that changes something leaves an entry, ignores unknown fields, and happens once under its key', async () => {
+    const replayed = new Set<string>();
+    const api = await twiceWithMore(at(), '/api/v2', replayed);
+    const app = await twiceWithMore(at(), '/app/api', replayed);
     const done: [operation: string, requestId: string][] = [];
     const act = async (operation: string, response: Promise<ClientResponse>) => {
       const { status, headers, body, text } = await response;
@@ -55,7 +97,6 @@ onPostgres((at) => {
       done.push([operation, headers.get('x-request-id')!]);
       return body;
     };
-    const { api, app } = at();
 
     // No worker of the platform changes its Work Items in the meantime.
     const own = { name: 'a', mode: 'worker', execution: 'external' };
@@ -81,16 +122,14 @@ onPostgres((at) => {
     await act('cancelWorkItem', api.post(`/work-items/${item.id}/cancel`));
     await act('restartWorkItem', api.post(`/work-items/${item.id}/restart`));
     const asked = await newDraft();
-    await query(at(), sql`update work_items set status = 'NEEDS_REVIEW' where id = ${asked.id}`);
+    await at().sql`update work_items set status = 'NEEDS_REVIEW' where id = ${asked.id}`;
     await act('completeWorkItem', api.post(`/work-items/${asked.id}/complete`));
     await act('deleteWorkItem', api.delete(`/work-items/${asked.id}`));
     const callbacks = [{ url: 'http://127.0.0.1:9/', events: ['work_item.pending'] }];
     const reported = `/work-items/${(await ok(api.post('/work-items', { agent_id: agent.id, callbacks }))).id}/callbacks`;
     const [{ id: deliveryId }] = (await ok(api.get(reported))).data;
-    await query(
-      at(),
-      sql`update callback_deliveries set state = 'failed', next_attempt_at = null where id = ${deliveryId}`,
-    );
+    await at()
+      .sql`update callback_deliveries set state = 'failed', next_attempt_at = null where id = ${deliveryId}`;
     await act('retryWorkItemCallback', api.post(`${reported}/${deliveryId}/retry`));
     const [one, two] = [await newDraft(), await newDraft()];
     await act('actOnWorkItems', api.post('/work-items/actions', { action: 'cancel', ids: [one.id] }));
@@ -229,9 +268,12 @@ onPostgres((at) => {
     await act('applyWorkspace', app.post('/workspace/apply', { document: workspace }));
     await act('deleteAgent', api.delete(`/agents/${agent.id}`));
 
-    const rows = await query(at(), sql`select distinct request_id from audits where outcome = 'done'`);
+    const rows = await at().sql`select distinct request_id from audits where outcome = 'done'`;
     const entries = new Set(rows.map((row) => row.request_id));
     expect(done.filter(([, id]) => !entries.has(id)).map(([operation]) => operation)).toEqual([]);
+
+    const taking = (await operationsOf(at())).filter(({ headers }) => headers.includes('Idempotency-Key'));
+    expect(taking.map(({ id }) => id).filter((id) => !replayed.has(id))).toEqual([]);
 
     // A new operation must be in one of the three.
     const permissions = readFileSync(join(import.meta.dirname, '../../permissions.md'), 'utf8');

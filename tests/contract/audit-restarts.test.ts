@@ -5,7 +5,7 @@ import { systemActor } from '../../src/lib/principal.ts';
 import { createMigrated } from '../harness/database.ts';
 import { dropDatabase } from '../harness/postgres.ts';
 import { until } from '../harness/wait.ts';
-import { type Fixture, ok, query, setSettings, startFixture } from './fixture.ts';
+import { type Fixture, ok, setSettings, startFixture } from './fixture.ts';
 
 /** Runs `fn` on platforms that it starts one after the other on one database, with the given keys. */
 const withRestarts = async (fn: (start: (keys: Buffer[]) => Promise<Fixture>) => Promise<void>) => {
@@ -31,7 +31,7 @@ const add = async (at: Fixture, count: number) => {
   await at.db.tx((tx) => auditAll(tx, systemActor, entries));
   return until(async () => {
     // Counted each time: retention may remove the oldest in the meantime.
-    const [{ total }] = await query(at, sql`select count(*)::int as total from audits`);
+    const [{ total }] = await at.sql`select count(*)::int as total from audits`;
     const verified = await ok(at.api.get('/audits/verify'));
     // Entries may be chained while it verifies: it may have read less than is in the chain when it counts the rest.
     return verified.unchained === 0 && verified.checked >= total && verified;
@@ -40,9 +40,9 @@ const add = async (at: Fixture, count: number) => {
 
 /** Moves the clock of the database for the connections that are opened from now on. */
 const moveClock = async (at: Fixture, days: number) => {
-  const [{ name }] = await query(at, sql`select current_database() as name`);
+  const [{ name }] = await at.sql`select current_database() as name`;
   const ms = days * 86_400_000;
-  await query(at, sql`alter database ${sql.ref(name)} set platform.clock_offset_ms = ${sql.lit(String(ms))}`);
+  await at.sql`alter database ${sql.ref(name)} set platform.clock_offset_ms = ${sql.lit(String(ms))}`;
 };
 
 test('an encryption key can be dropped after a start that has the new one first', () =>
@@ -53,7 +53,7 @@ test('an encryption key can be dropped after a start that has the new one first'
     await start([b, a]);
     const after = await start([b]);
     expect(await add(after, 1_000)).toMatchObject({ ok: true, checkpoints_checked: 2 });
-    const rows = await query(after, sql`select distinct key_id from audit_checkpoints`);
+    const rows = await after.sql`select distinct key_id from audit_checkpoints`;
     expect(rows.length).toBe(1);
     expect(rows[0].key_id).not.toBe(key_id);
     const now = await ok(after.api.get('/audits/checkpoint'));
@@ -103,7 +103,7 @@ test(
       expect(
         await ok(later.api.get(`/audits/verify?position=${last_position}&hash=${last_hash}`)),
       ).toMatchObject({ ok: true, anchor: 'before_retention' });
-      await expect(query(later, sql`delete from audits`)).rejects.toThrow('append-only');
+      await expect(later.sql`delete from audits`).rejects.toThrow('append-only');
     }),
   60_000,
 );

@@ -2,11 +2,10 @@ import { verify } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { auditAll } from '../../src/audit/index.ts';
-import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { systemActor } from '../../src/lib/principal.ts';
 import { until } from '../harness/wait.ts';
-import { expectError, faults, newAgent, newKey, ok, onPostgres, query } from './fixture.ts';
+import { expectError, newAgent, newKey, ok, onPostgres } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: lines of JSON, read field by field
 type Json = any;
@@ -44,13 +43,6 @@ describe('the audit log', () =>
       await newAgent(at());
       await chained();
       expect((await exported()).last).toEqual({ checkpoint: null });
-    });
-
-    test('no response of the log may be stored', async () => {
-      for (const path of ['', '/export', '/checkpoint', '/verify']) {
-        const { headers } = await at().api.get(`/audits${path}`);
-        expect(headers.get('cache-control'), path).toBe('no-store');
-      }
     });
 
     test('an entry has its context next to its details: the address, the client and the key', async () => {
@@ -92,12 +84,8 @@ describe('the audit log', () =>
       expect(await found(2)).toEqual(['listAudits at once', 'listUsers at once']);
       at().test.clock.advance(61_000);
       await refuse('/users');
-      expect(await found(4)).toEqual([
-        'listAudits 19',
-        'listAudits at once',
-        'listUsers at once',
-        'listUsers at once',
-      ]);
+      const users = ['listUsers at once', 'listUsers at once'];
+      expect(await found(4)).toEqual(['listAudits 19', 'listAudits at once', ...users]);
       for (let n = 0; n < 60; n++) await refuse(`/users/${newId()}`);
       at().test.clock.advance(61_000);
       await refuse('/users');
@@ -106,11 +94,9 @@ describe('the audit log', () =>
     });
 
     test('an entry of a release without contexts has none', async () => {
-      await query(
-        at(),
-        sql`insert into audits (id, principal_kind, principal_id, principal_name, action, target_type, outcome, details)
-          values (${newId()}, 'system', 'system', 'the platform', 'old.entry', 'old', 'done', '{"n": 1}')`,
-      );
+      await at()
+        .sql`insert into audits (id, principal_kind, principal_id, principal_name, action, target_type, outcome, details)
+          values (${newId()}, 'system', 'system', 'the platform', 'old.entry', 'old', 'done', '{"n": 1}')`;
       expect(await list('action=old.entry')).toMatchObject([{ context: null, details: { n: 1 } }]);
     });
 
@@ -133,17 +119,10 @@ describe('the audit log', () =>
       );
       const all = (await list('')).map((entry) => entry.id);
       expect((await list('action=*')).map((entry) => entry.id)).toEqual(all);
-      const walked: string[] = [];
-      for (let next = ''; ; ) {
-        const page = await ok(at().api.get(`/audits?action=prefix*&limit=2&next=${next}`));
-        walked.push(...page.data.map((entry: Json) => entry.id));
-        next = page.next;
-        if (next === '') break;
-      }
-      expect(walked).toEqual((await list('action=prefix*')).map((entry) => entry.id));
       const some = await ok(at().api.get('/audits?action=prefix*&limit=2&offset=3'));
-      expect(some.data.map((entry: Json) => entry.id)).toEqual(walked.slice(3, 5));
+      expect(some.data).toEqual((await list('action=prefix*')).slice(3, 5));
       expect(some.has_more).toBe(true);
+      expect(await list(`action=prefix*&next=${some.next}`)).toEqual((await list('action=prefix*')).slice(5));
     });
 
     test('filters by time: from is included, to is not', async () => {
@@ -152,12 +131,11 @@ describe('the audit log', () =>
       await add(1, 'timed.two');
       const [one] = await list('action=timed.one');
       const [two] = await list('action=timed.two');
-      const between = async (from: string | null, to: string | null, more = 'action=timed.*') =>
-        (
-          await list(
-            `${more}${from ? `&from=${encodeURIComponent(from)}` : ''}${to ? `&to=${encodeURIComponent(to)}` : ''}`,
-          )
-        ).map((entry) => entry.action);
+      const between = async (from: string | null, to: string | null) => {
+        const given = Object.entries({ from, to }).filter(([, time]) => time !== null) as [string, string][];
+        const found = await list(`${new URLSearchParams([['action', 'timed.*'], ...given])}`);
+        return found.map((entry) => entry.action);
+      };
       expect(await between(one.at, two.at)).toEqual(['timed.one']);
       expect(await between(one.at, null)).toEqual(['timed.two', 'timed.one']);
       expect(await between(two.at, null)).toEqual(['timed.two']);
@@ -167,29 +145,14 @@ describe('the audit log', () =>
       expect(await between(null, one.at.replace('Z', '0001Z'))).toEqual(['timed.one']);
       const inIndia = new Date(Date.parse(one.at) + 5.5 * 3_600_000).toISOString().replace('Z', '+05:30');
       expect(await between(inIndia, null)).toEqual(['timed.two', 'timed.one']);
-      expect(await between('0000-01-01T00:00:00Z', '9999-12-31T23:59:59+23:59')).toEqual([
-        'timed.two',
-        'timed.one',
-      ]);
-      const first = await ok(at().api.get('/audits?from=2020-01-01T00:00:00Z&limit=3'));
-      const second = await ok(at().api.get(`/audits?from=2020-01-01T00:00:00Z&limit=3&next=${first.next}`));
-      const all = await list('from=2020-01-01T00:00:00Z');
-      expect([...first.data, ...second.data].map((entry) => entry.id)).toEqual(
-        all.slice(0, 6).map((entry) => entry.id),
+      const [year0, year9999] = ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59+23:59'];
+      expect(await between(year0, year9999)).toEqual(['timed.two', 'timed.one']);
+      const since = 'from=2020-01-01T00:00:00Z';
+      const { data, next } = await ok(at().api.get(`/audits?${since}&limit=3`));
+      expect([...data, ...(await list(`${since}&next=${next}`))].slice(0, 100)).toEqual(
+        (await list(since)).slice(0, 100),
       );
     });
-
-    test.each(['yesterday', '2026-02-30T00:00:00Z', '2026-01-01', '2026-01-01T00:00:00', '', '1767225600'])(
-      'a time %j is 422',
-      async (time) => {
-        for (const path of ['/audits', '/audits/export'])
-          for (const name of ['from', 'to']) {
-            const response = await at().api.get(`${path}?${name}=${encodeURIComponent(time)}`);
-            expectError(response, 422);
-            expect(faults(response)).toEqual([name]);
-          }
-      },
-    );
 
     test('exports 5,000 entries in the order of the chain, with filters, after a position, and with a limit', async () => {
       await add(2_500, 'export.even');
@@ -199,10 +162,8 @@ describe('the audit log', () =>
       expect(entries.length).toBe(5_000);
       const positions = entries.map((entry) => entry.position);
       expect(positions).toEqual([...positions].sort((a, b) => a - b));
-      expect(entries.map((entry) => entry.details.n)).toEqual([
-        ...Array.from({ length: 2_500 }, (_, n) => n),
-        ...Array.from({ length: 2_500 }, (_, n) => n),
-      ]);
+      const half = Array.from({ length: 2_500 }, (_, n) => n);
+      expect(entries.map((entry) => entry.details.n)).toEqual([...half, ...half]);
       const [shown] = await list('action=export.even&target_id=7');
       expect(entries[7]).toEqual(shown);
       const checkpoint = await ok(at().api.get('/audits/checkpoint'));
@@ -241,13 +202,6 @@ describe('the audit log', () =>
       ]);
     });
 
-    test.each(['limit=0', 'limit=x', 'after_position=-1', 'outcome=x'])(
-      'an export with %s is 422',
-      async (part) => {
-        expectError(await at().api.get(`/audits/export?${part}`), 422);
-      },
-    );
-
     // It waits for 6 s; the embedded database has the same path from the revocation to the end.
     test.runIf(database === 'postgres')(
       'an export ends early when the key of its reader is revoked',
@@ -274,15 +228,8 @@ describe('the audit log', () =>
     );
 
     test('a checkpoint verifies with the public key that is shown, and signs what it shows', async () => {
-      const {
-        position,
-        hash,
-        at: time,
-        key_id,
-        public_key,
-        signature,
-        signed_text,
-      } = await ok(at().api.get('/audits/checkpoint'));
+      const checkpoint = await ok(at().api.get('/audits/checkpoint'));
+      const { position, hash, at: time, key_id, public_key, signature, signed_text } = checkpoint;
       expect(key_id).toMatch(/^[0-9a-f]{8}$/);
       expect(public_key).toMatch(/^-----BEGIN PUBLIC KEY-----\n/);
       expect(JSON.parse(signed_text)).toMatchObject({ position, hash, at: time });
@@ -322,49 +269,18 @@ describe('the audit log', () =>
       for (const part of [`position=1`, `hash=${hash}`, 'position=x', 'hash=x']) {
         expectError(await at().api.get(`/audits/verify?${part}`), 400, /is required/);
       }
-      for (const part of [
-        `position=0&hash=${hash}`,
-        `position=1.5&hash=${hash}`,
-        `position=&hash=${hash}`,
-        `position=99999999999999999999&hash=${hash}`,
-        'position=1&hash=',
-        `position=1&hash=${hash}0`,
-        `position=1&hash=${hash.replace(/^./, 'g')}`,
-      ]) {
-        expectError(await at().api.get(`/audits/verify?${part}`), 422);
-      }
-    });
-
-    test('only administrators read it, and a key with the scope audit:read', async () => {
-      const { value } = await newKey(at(), 'builder');
-      const siem = await newKey(at(), 'admin', { scopes: ['audit:read'] });
-      for (const path of ['', '/export', '/checkpoint', '/verify']) {
-        expectError(await at().as(value).get(`/audits${path}`), 403);
-        expect((await at().as(siem.value).get(`/audits${path}`)).status).toBe(200);
-      }
-      expectError(await at().as(siem.value).get('/agents'), 403);
+      for (const wrong of ['', `${hash}0`, hash.replace(/^./, 'g')])
+        expectError(await at().api.get(`/audits/verify?position=1&hash=${wrong}`), 422);
     });
 
     test('no entry contains a key', async () => {
       const { value } = await newKey(at(), 'admin');
       const secret = 'sk-live-0123456789';
-      await ok(
-        at()
-          .as(value)
-          .get('/agents', { headers: { 'user-agent': 'a client' } }),
-      );
-      await ok(
-        at().api.post('/observability/integrations', {
-          version: '1',
-          settings: {
-            provider: 'otlp_custom_headers',
-            url: 'http://127.0.0.1:9/v1/traces',
-            headers: { authorization: secret },
-          },
-        }),
-        201,
-      );
-      const rows = await query(at(), sql`select row_to_json(audits)::text as text from audits`);
+      await ok(at().as(value).get('/agents'));
+      const headers = { authorization: secret };
+      const settings = { provider: 'otlp_custom_headers', url: 'http://127.0.0.1:9/v1/traces', headers };
+      await ok(at().api.post('/observability/integrations', { version: '1', settings }), 201);
+      const rows = await at().sql`select row_to_json(audits)::text as text from audits`;
       const text = rows.map((row) => row.text).join('\n');
       for (const hidden of [value, secret, at().test.platform.firstKey ?? value])
         expect(text).not.toContain(hidden);

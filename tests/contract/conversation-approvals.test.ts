@@ -1,18 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { startToolServer, type TestToolServer } from '../harness/tool-server.ts';
 import { until } from '../harness/wait.ts';
 import { newConversation, newTalker, scripted } from './conversations-fixture.ts';
-import { expectError, faults, newKey, ok, onPostgres, query } from './fixture.ts';
+import { expectError, faults, newKey, ok, onPostgres } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
-const amount = {
-  type: 'object',
-  properties: { amount: { type: 'number' } },
-  required: ['amount'],
-};
+const amount = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] };
 
 describe('what a person decides in a conversation', () =>
   onPostgres((at) => {
@@ -93,11 +88,9 @@ describe('what a person decides in a conversation', () =>
       const results = ended.messages
         .flatMap(({ content }: Json) => content)
         .filter((p: Json) => p.type === 'tool_result');
+      const refusal = 'A person refused this call: too much. Do not repeat it unless they ask for it.';
       expect(results).toMatchObject([
-        {
-          text: 'A person refused this call: too much. Do not repeat it unless they ask for it.',
-          is_error: true,
-        },
+        { text: refusal, is_error: true },
         { text: 'paid 6', executed_arguments: { amount: 6 } },
       ]);
       expectError(await send([approve]), 412, /./, { status: 'idle', pending_approvals: [] });
@@ -155,12 +148,9 @@ describe('what a person decides in a conversation', () =>
       const other = await talk();
       const stream = await other.stream({ content });
       await stream.find(({ event }) => event === 'tool.started');
-      await query(
-        at(),
-        sql`update conversation_runs set fencing = fencing + 1,
-        lease_expires_at = platform_now() - interval '1 second' where conversation_id = ${other.id}`,
-      );
-      await query(at(), sql`select pg_notify('conversation_runs', '')`);
+      await at().sql`update conversation_runs set fencing = fencing + 1,
+        lease_expires_at = platform_now() - interval '1 second' where conversation_id = ${other.id}`;
+      await at().sql`select pg_notify('conversation_runs', '')`;
       await stream.ended;
       const lost = stream.events.at(-1)!.data.run;
       expect(lost).toMatchObject({ status: 'needs_review' });

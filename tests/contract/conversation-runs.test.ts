@@ -18,18 +18,10 @@ describe('runs of conversations', () =>
         trace_id: expect.stringMatching(/^[0-9a-f]{32}$/),
       });
       expect(run.answer).toMatch(/answer to: What time is it\?/);
-      expect(run.messages.map(({ role }: { role: string }) => role)).toEqual([
-        'user',
-        'assistant',
-        'tool',
-        'assistant',
-      ]);
-      expect(await talk.get()).toMatchObject({
-        name: 'What time is it?',
-        status: 'idle',
-        active_run_id: null,
-        message_count: 4,
-      });
+      const roles = run.messages.map(({ role }: { role: string }) => role);
+      expect(roles).toEqual(['user', 'assistant', 'tool', 'assistant']);
+      const idle = { name: 'What time is it?', status: 'idle', active_run_id: null, message_count: 4 };
+      expect(await talk.get()).toMatchObject(idle);
       const { data } = await ok(at().api.get(`${talk.path}/messages`));
       expect(data.toReversed()).toEqual(run.messages);
       const second = await talk.send({ content: [{ type: 'text', text: 'And now?' }] });

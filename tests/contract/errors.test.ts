@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { createMigrated } from '../harness/database.ts';
 import { client } from '../harness/http.ts';
 import { dropDatabase } from '../harness/postgres.ts';
 import { spawnPlatform } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
-import { query, uuid, withPlatform } from './fixture.ts';
+import { uuid, withPlatform } from './fixture.ts';
 
 describe('an internal error', () =>
   withPlatform('postgres', (at) => {
     test('is 500 with an error_id and shows nothing internal', async () => {
-      await query(at(), sql`alter table agents rename to agents_away`);
+      await at().sql`alter table agents rename to agents_away`;
       for (const response of [
         await at().api.get('/agents'),
         await at().api.post('/agents', { name: 'x', mode: 'worker' }),
@@ -25,16 +24,16 @@ describe('an internal error', () =>
         });
         expect(response.text).not.toMatch(/agents|relation|42P01|stack|\.ts/);
       }
-      await query(at(), sql`alter table agents_away rename to agents`);
+      await at().sql`alter table agents_away rename to agents`;
       expect((await at().api.get('/agents')).status).toBe(200);
     });
 
     test('inside a transaction leaves nothing behind, and does not use up its Idempotency-Key', async () => {
-      await query(at(), sql`alter table audits rename to audits_away`);
+      await at().sql`alter table audits rename to audits_away`;
       const options = { headers: { 'idempotency-key': 'broken' } };
       expect((await at().api.post('/agents', { name: 'half', mode: 'worker' }, options)).status).toBe(500);
-      await query(at(), sql`alter table audits_away rename to audits`);
-      expect(await query(at(), sql`select 1 from agents where name = 'half'`)).toEqual([]);
+      await at().sql`alter table audits_away rename to audits`;
+      expect(await at().sql`select 1 from agents where name = 'half'`).toEqual([]);
       const again = await at().api.post('/agents', { name: 'half', mode: 'worker' }, options);
       expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, null]);
     });

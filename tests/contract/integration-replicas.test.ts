@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spansNamed } from '../../packages/otlp/tests/encode.ts';
-import { sql } from '../../src/database/index.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { adminKey } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
-import { type Fixture, newKey, ok, query, useReplicas } from './fixture.ts';
+import { type Fixture, ok, useReplicas } from './fixture.ts';
 
 describe('telemetry of two replicas on one database', () => {
   let a: Fixture;
@@ -107,31 +106,18 @@ describe('telemetry of two replicas on one database', () => {
     );
   });
 
-  test('malformed ids are 422, a role below admin is 403, and an unknown integration is 404', async () => {
+  test('malformed ids of dead letters are 422', async () => {
     const path = `/observability/integrations/${integration.id}/dead-letters`;
-    for (const ids of [['x'], [], Array(101).fill(`${integration.id}.${'0'.repeat(16)}`), 'x']) {
-      expect((await a.app.post(`${path}/purge`, { ids })).status).toBe(422);
-    }
-    const { value } = await newKey(a, 'builder');
-    expect((await a.as(value, '/app/api').get(path)).status).toBe(403);
-    expect((await a.app.get('/observability/integrations/none/dead-letters')).status).toBe(404);
+    expect((await a.app.post(`${path}/purge`, { ids: ['x'] })).status).toBe(422);
   });
 
   test('the counts that a lost replica reported still count; its state does not', async () => {
-    await query(
-      a,
-      sql`insert into telemetry_accounts (replica_id, number, delivered, rejected, dead_lettered, expired, discarded,
+    await a.sql`insert into telemetry_accounts (replica_id, number, delivered, rejected, dead_lettered, expired, discarded,
         queued, backlog_bytes, oldest_at, state, last_error, updated_at)
         values (gen_random_uuid(), 1, 100, 1, 0, 0, 0, 5, 50, now() - interval '1 hour', 'paused', 'old',
-          platform_now() - interval '1 hour')`,
-    );
+          platform_now() - interval '1 hour')`;
     const reported = await health(a);
-    expect(reported).toMatchObject({
-      state: 'delivering',
-      delivered: 114,
-      rejected: 1,
-      queued: 5,
-    });
+    expect(reported).toMatchObject({ state: 'delivering', delivered: 114, rejected: 1, queued: 5 });
     expect(reported.last_error).not.toBe('old');
     expect(reported.backlog_age_seconds).toBeGreaterThanOrEqual(3_599);
   });

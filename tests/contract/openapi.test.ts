@@ -1,12 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, inject, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
-import { foreignPostgres } from '../harness/foreign.ts';
-import { adminKey } from '../harness/process.ts';
-import { startToolServer } from '../harness/tool-server.ts';
-import { upload } from './files-fixture.ts';
-import { newAgent, newKey, newSchedule, ok, query, unknownId, withPlatform } from './fixture.ts';
+import { describe, expect, test } from 'vitest';
+import { withPlatform } from './fixture.ts';
+import { bases, oneOfEach, operationsOf } from './operations-fixture.ts';
 
 interface Operation {
   operationId: string;
@@ -178,158 +174,41 @@ describe('the OpenAPI document', () =>
     });
 
     test('every operation exists as it is described, and its responses match their schemas', async () => {
-      const agent = await newAgent(at());
-      const schedule = await newSchedule(at(), agent.id);
-      const integration = await ok(
-        at().api.post('/observability/integrations', {
-          version: '1',
-          settings: { provider: 'otlp_custom_headers', url: 'http://127.0.0.1:9/v1/traces' },
-        }),
-        201,
-      );
-      const callbacks = [{ url: 'http://127.0.0.1:9/', events: ['work_item.pending'] }];
-      const item = await ok(at().api.post('/work-items', { agent_id: agent.id, callbacks }));
-      const [message] = await query(
-        at(),
-        sql`insert into work_item_messages (id, work_item_id, conversation_id, role, content)
-          values (new_id(), ${item.id}, ${item.id}, 'user', '"x"') returning id`,
-      );
-      const bulk = await ok(at().app.post('/work-items/actions', { action: 'submit', ids: [item.id] }));
-      const [delivery] = (await ok(at().api.get(`/work-items/${item.id}/callbacks`))).data;
-      const key = await newKey(at(), 'member');
-      const user = await ok(at().api.post('/users', { email: 'known@example.com', role: 'member' }));
-      const mapping = await ok(
-        at().api.post('/role-mappings', { claim: 'groups', value: 'known', role: 'member' }),
-      );
-      await using tools = await startToolServer();
-      const toolServer = await ok(at().api.post('/tool-servers', { name: 'known', url: tools.url }));
-      const talker = await newAgent(at(), { name: 'talker', mode: 'conversational' });
-      const conversation = await ok(at().api.post(`/agents/${talker.id}/conversations`, {}));
-      // Both kinds of messages have the same id here, because paths have the same name for it.
-      await query(
-        at(),
-        sql`insert into conversation_messages (conversation_id, id, run_id, role, content)
-          values (${conversation.id}, ${message.id}, new_id(), 'user', '[{"type":"text","text":"x"}]')`,
-      );
-      const draft = await ok(at().api.post('/work-items', { agent_id: agent.id, draft: true }));
-      const file = await upload(
-        at().api,
-        `/agents/${talker.id}/conversations/${conversation.id}`,
-        'known.csv',
-        'a\n1',
-      );
-      const ofDraft: Record<string, string> = {
-        work_item_id: draft.id,
-        file_id: (await upload(at().api, `/work-items/${draft.id}`, 'known.csv', 'a\n1')).id,
-      };
-      const frameOf = (path: string, fileId: string) =>
-        ok(at().api.post(`${path}/data-frames`, { source: { kind: 'file', file_id: fileId } }));
-      await frameOf(`/agents/${talker.id}/conversations/${conversation.id}`, file.id);
-      await frameOf(`/work-items/${draft.id}`, ofDraft.file_id!);
-      const foreign = await foreignPostgres(inject('postgresUrl'), 'create table t (id integer primary key)');
-      const connection = await ok(
-        at().api.post('/data-connections', {
-          name: 'x',
-          engine: 'postgres',
-          configuration: foreign.settings,
-        }),
-      );
-      const dataModel = await ok(
-        at().api.post('/semantic-data-models/scaffold-from-tables', {
-          data_connection_id: connection.id,
-          tables: [{ table: 't' }],
-          save: true,
-        }),
-      );
-      const extraction = await ok(
-        at().api.post('/document-intelligence/extract', {
-          file: { agent_id: talker.id, conversation_id: conversation.id, file_id: file.id },
-          schema: { type: 'object', properties: { a: { type: 'string' } } },
-        }),
-      );
-      const worker = await newAgent(at(), { name: 'worker', execution: 'external' });
-      const left = await ok(at().api.post('/work-items', { agent_id: worker.id, draft: true }));
-      const ofWorker: Record<string, string> = { work_item_id: left.id };
-      const known: Record<string, string> = {
-        extraction_id: extraction.id,
-        file_id: file.id,
-        frame: 'known',
-        data_connection_id: connection.id,
-        semantic_data_model_id: dataModel.id,
-        agent_id: agent.id,
-        conversation_id: conversation.id,
-        tool_server_id: toolServer.id,
-        tool: 'echo',
-        schedule_id: schedule.id,
-        integration_id: integration.id,
-        work_item_id: item.id,
-        delivery_id: delivery.id,
-        message_id: message.id,
-        bulk_id: bulk.bulk_id,
-        api_key_id: key.id,
-        user_id: user.id,
-        role_mapping_id: mapping.id,
-        llm_configuration_id: '01980000-0000-7000-8000-000000000001',
-        llm_id: '01980000-0000-7000-8000-000000000001',
-      };
-      for (const base of ['/api/v2', '/api/v1', '/app/api'] as const) {
-        const { paths } = await documentOf(base);
-        for (const [path, methods] of Object.entries<Record<string, Operation>>(paths)) {
-          const isOfWorker = /^\/work-items\/\{work_item_id\}\/(heartbeat|finish)$/.test(path);
-          const isOfDraft = /^\/work-items\/\{work_item_id\}\/(files|data-frames)/.test(path);
-          const fill = (id?: string) =>
-            path
-              .replace('{agent_id}/conversations', `${id ?? talker.id}/conversations`)
-              .replace(
-                /\{(\w+)\}/g,
-                (_all, name: string) =>
-                  id ??
-                  (isOfWorker ? ofWorker[name] : undefined) ??
-                  (isOfDraft ? ofDraft[name] : undefined) ??
-                  known[name] ??
-                  unknownId,
-              );
+      await using one = await oneOfEach(at());
+      for (const operation of await operationsOf(at(), bases)) {
+        const { id, method, base, path, bodies } = operation;
+        const address = one.address(operation);
+        // Whether there is a result depends on what its agent has done by then.
+        if (method === 'GET' && !path.endsWith('/result')) {
           // What a query must have.
-          const needed: Record<string, string> = { at: '2026-01-31T08:00:00Z', than: item.id };
-          const required = (methods.get?.parameters ?? []).filter(
-            (one) => one.in === 'query' && one.required,
-          );
-          const queryOf = () => required.map(({ name }) => `${name}=${needed[name]}`).join('&');
-          // Whether there is a result depends on what its agent has done by then.
-          if ('get' in methods && !path.endsWith('/result')) {
-            const one = await at()
-              .as(adminKey, base)
-              .get(`${fill()}?${queryOf()}`, { headers: { accept: 'application/json' } });
-            // A new log has no checkpoint, and this platform no identity provider.
-            const isMissing = /\/audits\/checkpoint$|\/sign-in$|\/sign-in\/callback$/.test(path);
-            // No run is in progress.
-            const isIdle = path.endsWith('/conversations/{conversation_id}/stream');
-            const status = isMissing ? 404 : isIdle ? 204 : 200;
-            expect(one.status, `${base}${path} ${one.text}`).toBe(status);
-            if (path.includes('{'))
-              expect((await at().as(adminKey, base).get(fill(unknownId))).status).toBe(404);
-          }
-          for (const method of ['post', 'put', 'patch'].filter((m) => m in methods)) {
-            // The first takes protobuf, the second a form, the third JSON-RPC.
-            if (['sendTraces', 'backChannelLogout', 'callAgent'].includes(methods[method]!.operationId))
-              continue;
-            const send = (body: string) =>
-              at()
-                .as(adminKey, base)
-                .raw(method.toUpperCase(), fill(), body, { headers: { 'content-type': 'application/json' } });
-            const takesBody = methods[method]!.requestBody !== undefined;
-            for (const [body, statuses] of [
-              ['{', takesBody ? [400] : [200, 412]],
-              ['[]', takesBody ? [isForm(methods[method]!) ? 400 : 422] : [200, 412]],
-              [
-                '{"name":5,"settings":5,"cron_expression":5,"scope":5,"reason":5,"message":5}',
-                [200, 201, 400, 412, 422],
-              ],
-            ] as const) {
-              const response = await send(body);
-              expect(statuses, `${method} ${path} ${body} ${response.text}`).toContain(response.status);
-            }
-          }
+          const needed: Record<string, string> = {
+            at: '2026-01-31T08:00:00Z',
+            than: one.known.work_item_id!,
+            q: 'x',
+          };
+          const required = operation.query.filter(({ required }) => required);
+          const query = required.map(({ name }) => `${name}=${needed[name]}`).join('&');
+          const headers = { accept: 'application/json' };
+          const response = await one.client(operation).get(`${address}?${query}`, { headers });
+          // A new log has no checkpoint, and this platform no identity provider.
+          const isMissing = /\/audits\/checkpoint$|\/sign-in$|\/sign-in\/callback$/.test(path);
+          // No run is in progress.
+          const isIdle = path.endsWith('/conversations/{conversation_id}/stream');
+          const status = isMissing ? 404 : isIdle ? 204 : 200;
+          expect(response.status, `${base}${path} ${response.text}`).toBe(status);
+        }
+        // The first takes protobuf, the second a form, the third JSON-RPC.
+        if (['sendTraces', 'backChannelLogout', 'callAgent'].includes(id)) continue;
+        if (method === 'GET' || method === 'DELETE') continue;
+        const takesJson = bodies.includes('application/json');
+        const faulty = bodies.length === 0 ? [200, 412] : takesJson ? [422] : [400];
+        for (const [body, statuses] of [
+          ['{', bodies.length === 0 ? [200, 412] : [400]],
+          ['[]', faulty],
+        ] as const) {
+          const headers = { 'content-type': 'application/json' };
+          const response = await one.client(operation).raw(method, address, body, { headers });
+          expect(statuses, `${method} ${path} ${body} ${response.text}`).toContain(response.status);
         }
       }
       const seen = new Set([...at().contract.seen].map((one) => one.split(' ')[0]));

@@ -2,7 +2,6 @@ import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { rawRequest } from '../harness/http.ts';
 import { adminKey } from '../harness/process.ts';
-import { newConversation } from './conversations-fixture.ts';
 import { expectError, faults, newAgent, ok, unknownId, uuid, withPlatform } from './fixture.ts';
 
 const json = { 'content-type': 'application/json' };
@@ -233,52 +232,6 @@ describe('requests', () =>
     });
 
     describe('queries', () => {
-      test.each([
-        'limit=0',
-        'limit=201',
-        'limit=-1',
-        'limit=1.5',
-        'limit=',
-        'limit=x',
-        'limit=1e2',
-        'limit=%20',
-        'limit=1&limit=1',
-        'limit=99999999999999999999',
-        'next=garbage',
-        'next=%00',
-        'next=a&next=b',
-      ])('?%s is 422 naming the parameter', async (query) => {
-        for (const path of ['/agents', '/api-keys', '/audits']) {
-          const response = await at().api.get(`${path}?${query}`);
-          expectError(response, 422);
-          expect(faults(response)).toEqual([query.split('=')[0]]);
-        }
-      });
-
-      test.each(['limit=1', 'limit=200', 'next=', 'unknown=1&unknown=2', ''])(
-        '?%s is accepted',
-        async (query) => {
-          for (const path of ['/agents', '/api-keys', '/audits', '/work-items']) {
-            if (query !== 'next=' || path !== '/work-items') await ok(at().api.get(`${path}?${query}`));
-          }
-        },
-      );
-
-      test.each([
-        'limit=0',
-        'limit=201',
-        'offset=-1',
-        'offset=x',
-        'offset=1&offset=2',
-        'status=PENDING&status=PENDING',
-        'status=DONE',
-        'agent_id=%00',
-      ])('Work Items: ?%s is 422', async (query) => {
-        const response = await at().api.get(`/work-items?${query}`);
-        expectError(response, 422);
-        expect(faults(response)).toEqual([query.split('=')[0]]);
-      });
-
       test('an unknown or malformed id in a filter matches nothing', async () => {
         for (const id of [unknownId, 'x', '%', "'"]) {
           for (const name of ['agent_id', 'schedule_id']) {
@@ -297,43 +250,6 @@ describe('requests', () =>
         await ok(at().api.get(`/agents/${agent.id}/schedules?limit=0&next=x&offset=-1`));
       });
     });
-
-    test.each(['%00', 'a%00', '%FF', '%ED%A0%80', '%F0%9F%98%80'])(
-      'no name %s in a path is a fault of the server, below what exists either',
-      async (name) => {
-        const { id: conversation_id, path: conversation } = await newConversation(at());
-        const agent_id = conversation.split('/')[2]!;
-        const worker = await newAgent(at());
-        const { id: work_item_id } = await ok(at().api.post('/work-items', { agent_id: worker.id }));
-        const send = at().test.as(adminKey, '').raw;
-        for (const base of ['/api/v2', '/app/api']) {
-          const { paths } = (await send('GET', base)).body;
-          for (const [path, operations] of Object.entries<object>(paths)) {
-            for (const [bad] of path.matchAll(/\{\w+\}/g)) {
-              const known: Record<string, string> = {
-                '{agent_id}': path.includes('{conversation_id}') ? agent_id : worker.id,
-                '{conversation_id}': conversation_id,
-                '{work_item_id}': work_item_id,
-              };
-              const address = path.replace(/\{\w+\}/g, (one) =>
-                one === bad ? name : (known[one] ?? unknownId),
-              );
-              for (const method of Object.keys(operations).filter((key) => key !== 'parameters')) {
-                const body = /^p/.test(method) ? '{"name":"x","sql":"select 1"}' : undefined;
-                const { status } = await send(method.toUpperCase(), base + address, body, { headers: json });
-                expect([400, 404, 422], `${method} ${address}`).toContain(status);
-              }
-            }
-          }
-        }
-        for (const owner of [conversation, `/work-items/${work_item_id}`]) {
-          await ok(at().api.get(`${owner}/data-frames`));
-          for (const part of ['', '/rows', '/content']) {
-            expectError(await at().api.get(`${owner}/data-frames/${name}${part}`), 404);
-          }
-        }
-      },
-    );
 
     describe('headers', () => {
       test('a request id is returned as it was sent, or a new one, also in errors', async () => {
