@@ -19,7 +19,7 @@ describeInBrowser('agents', (at) => {
     const server = await ok(at().api.post('/tool-servers', { name, url: 'http://127.0.0.1:2/mcp' }));
     const { id } = (await ok(at().api.get('/agents'))).data[0];
     await ok(at().api.patch(`/agents/${id}`, { tool_server_ids: [server.id] }));
-    for (const tab of ['Schedules', 'Work Items', 'Tools', 'Connect', 'Instructions']) {
+    for (const tab of ['Schedules', 'Work Items', 'Tools', 'Versions', 'Connect', 'Instructions']) {
       await page.getByRole('tab', { name: tab }).click();
       await page.getByRole('tab', { name: tab, selected: true }).waitFor();
       await expectAccessible(page, phone);

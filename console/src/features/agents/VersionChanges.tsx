@@ -2,6 +2,7 @@ import { useOperation } from '../../api/index.ts';
 import type { PublicAgent } from '../../api/types.gen.ts';
 import { versions as words } from '../../text/en/versions.ts';
 import { DiffView, FieldRow, Loaded, type Option, Section, Select } from '../../ui/index.ts';
+import css from './fields.module.css';
 
 const shown = (value: unknown): string =>
   value === null || value === undefined
@@ -54,15 +55,17 @@ export const VersionChanges = ({
           changes.length === 0 ? (
             <p>{words.noChanges}</p>
           ) : (
-            <DiffView
-              theirs={words.from}
-              mine={words.to}
-              differences={changes.map(({ path, from: before, to: after }) => ({
-                label: path,
-                theirs: shown(before),
-                mine: shown(after),
-              }))}
-            />
+            <div className={css.apart}>
+              <DiffView
+                theirs={words.from}
+                mine={words.to}
+                differences={changes.map(({ path, from: before, to: after }) => ({
+                  label: path,
+                  theirs: shown(before),
+                  mine: shown(after),
+                }))}
+              />
+            </div>
           )
         }
       </Loaded>

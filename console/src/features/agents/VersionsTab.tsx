@@ -42,22 +42,28 @@ const CanaryRegion = ({ agent, ask }: { agent: PublicAgent; ask: (what: Asking) 
   const { canary } = agent;
   if (!canary) return null;
   return (
-    <Section title={words.canary}>
-      <p>{words.canaryRuns(canary.version, canary.percent)}</p>
-      <Facts
-        facts={[
-          [words.ofCanary, words.arm(canary.canary.finished, canary.canary.failed)],
-          [words.ofPublished, words.arm(canary.published.finished, canary.published.failed)],
-        ]}
-      />
-      <Bar>
-        <Button kind="primary" disabledReason={mayAct} onClick={() => ask('promote')}>
-          {words.promote}
-        </Button>
-        <Button disabledReason={mayAct} onClick={() => ask('abort')}>
-          {words.abort}
-        </Button>
-      </Bar>
+    <Section
+      title={words.canary}
+      note={words.canaryRuns(canary.version, canary.percent)}
+      aside={
+        <Bar>
+          <Button disabledReason={mayAct} onClick={() => ask('abort')}>
+            {words.abort}
+          </Button>
+          <Button kind="primary" disabledReason={mayAct} onClick={() => ask('promote')}>
+            {words.promote}
+          </Button>
+        </Bar>
+      }
+    >
+      <Box padded>
+        <Facts
+          facts={[
+            [words.ofCanary, words.arm(canary.canary.finished, canary.canary.failed)],
+            [words.ofPublished, words.arm(canary.published.finished, canary.published.failed)],
+          ]}
+        />
+      </Box>
     </Section>
   );
 };
@@ -115,37 +121,49 @@ const VersionsOf = ({ agent, etag }: { agent: PublicAgent; etag: string | null }
   ];
   return (
     <>
-      <p role="status">
-        {now && (
-          <Words
-            text={words.runs(agent.version)}
-            at={<Time at={now.finished_at ?? now.created_at} form="relative" />}
-          />
-        )}{' '}
-        {agent.has_changes
-          ? words.differs(draft.data?.changes?.length ?? 0)
-          : agent.release === 'automatic'
-            ? words.automatic
-            : words.same}
-      </p>
-      <Bar>
-        {agent.has_changes && (
-          <>
-            <Button kind="primary" disabledReason={mayPublish} onClick={() => setAsking('publish')}>
-              {words.publish}
-            </Button>
-            <Button disabledReason={mayPublish} onClick={() => setAsking('discard')}>
-              {words.discard}
-            </Button>
-          </>
-        )}
-        {!agent.canary && (agent.has_changes || agent.latest_version > 1) && (
-          <Button disabledReason={mayPublish} onClick={() => setAsking('canary')}>
-            {words.startCanary}
-          </Button>
-        )}
-      </Bar>
-      <CanaryRegion agent={agent} ask={setAsking} />
+      <Section
+        label={words.now}
+        note={
+          <span role="status">
+            {now && (
+              <Words
+                text={words.runs(agent.version)}
+                at={<Time at={now.finished_at ?? now.created_at} form="date" />}
+              />
+            )}{' '}
+            {agent.has_changes
+              ? words.differs(draft.data?.changes?.length ?? 0)
+              : agent.release === 'automatic'
+                ? words.automatic
+                : words.same}
+          </span>
+        }
+        aside={
+          <Bar>
+            {agent.has_changes && (
+              <>
+                <Button
+                  kind="primary"
+                  disabledReason={mayPublish ?? (agent.canary ? words.canaryFirst : null)}
+                  onClick={() => setAsking('publish')}
+                >
+                  {words.publish}
+                </Button>
+                <Button disabledReason={mayPublish} onClick={() => setAsking('discard')}>
+                  {words.discard}
+                </Button>
+              </>
+            )}
+            {!agent.canary && (agent.has_changes || agent.latest_version > 1) && (
+              <Button disabledReason={mayPublish} onClick={() => setAsking('canary')}>
+                {words.startCanary}
+              </Button>
+            )}
+          </Bar>
+        }
+      >
+        <CanaryRegion agent={agent} ask={setAsking} />
+      </Section>
       <Loaded got={got} operation="listAgentVersions">
         {({ data }) => (
           <Section title={words.versions}>
