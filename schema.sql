@@ -7,11 +7,43 @@ create table advanced_settings (
   constraint advanced_settings_pkey PRIMARY KEY (name)
 );
 
+create table agent_publications (
+  id uuid not null,
+  agent_id uuid not null,
+  kind text not null,
+  state text not null,
+  from_version integer,
+  version integer not null,
+  note text,
+  reason text,
+  overridden boolean default false not null,
+  published_by jsonb,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  finished_at timestamp(3) with time zone,
+  constraint agent_publications_pkey PRIMARY KEY (id),
+  constraint agent_publications_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE,
+  constraint agent_publications_kind_check CHECK ((kind = ANY (ARRAY['automatic'::text, 'publish'::text, 'rollback'::text, 'promote'::text]))),
+  constraint agent_publications_state_check CHECK ((state = ANY (ARRAY['checking'::text, 'published'::text, 'passed'::text, 'blocked'::text, 'inconclusive'::text, 'cancelled'::text])))
+);
+CREATE INDEX agent_publications_agent ON agent_publications USING btree (agent_id, id);
+
 create table agent_spans (
   agent_id uuid not null,
   last_span_at timestamp(3) with time zone not null,
   constraint agent_spans_pkey PRIMARY KEY (agent_id),
   constraint agent_spans_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+);
+
+create table agent_versions (
+  agent_id uuid not null,
+  number integer not null,
+  content json not null,
+  first_run jsonb,
+  published_at timestamp(3) with time zone,
+  created_by text,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint agent_versions_pkey PRIMARY KEY (agent_id, number),
+  constraint agent_versions_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
 );
 
 create table agents (
@@ -42,6 +74,12 @@ create table agents (
   tool_concurrency integer default 4 not null,
   approver_not_requester boolean default false not null,
   builtin_tools text[],
+  release text default 'automatic'::text not null,
+  version integer default 1 not null,
+  latest_version integer default 1 not null,
+  publication_id uuid default new_uuid7() not null,
+  draft json,
+  canary jsonb,
   constraint agents_pkey PRIMARY KEY (id),
   constraint agents_approval_role_check CHECK ((approval_role = ANY (ARRAY['member'::text, 'builder'::text, 'admin'::text]))),
   constraint agents_execution_check CHECK ((execution = ANY (ARRAY['platform'::text, 'external'::text]))),
@@ -52,13 +90,17 @@ create table agents (
   constraint agents_max_steps_check CHECK (((max_steps >= 1) AND (max_steps <= 1000))),
   constraint agents_max_tokens_check CHECK ((max_tokens >= 1)),
   constraint agents_mode_check CHECK ((mode = ANY (ARRAY['worker'::text, 'conversational'::text]))),
+  constraint agents_release_check CHECK ((release = ANY (ARRAY['automatic'::text, 'manual'::text]))),
   constraint agents_timeout_seconds_check CHECK (((timeout_seconds >= 1) AND (timeout_seconds <= 86400))),
   constraint agents_tool_concurrency_check CHECK (((tool_concurrency >= 1) AND (tool_concurrency <= 16)))
 );
+CREATE INDEX agents_canary ON agents USING btree (id) WHERE (canary IS NOT NULL);
 CREATE INDEX agents_external ON agents USING btree (id) WHERE (execution = 'external'::text);
 CREATE INDEX agents_llm_id ON agents USING btree (llm_id) WHERE (llm_id IS NOT NULL);
 CREATE INDEX agents_semantic_data_model_ids ON agents USING gin (semantic_data_model_ids);
 CREATE INDEX agents_tool_server_ids ON agents USING gin (tool_server_ids);
+CREATE TRIGGER agents_first_version AFTER INSERT ON agents FOR EACH ROW EXECUTE FUNCTION agents_first_version();
+CREATE TRIGGER agents_version BEFORE UPDATE ON agents FOR EACH ROW EXECUTE FUNCTION agents_version();
 
 create table api_keys (
   id uuid not null,
@@ -204,6 +246,7 @@ create table callback_deliveries (
   last_error text,
   next_attempt_at timestamp(3) with time zone default platform_now(),
   delivered_at timestamp(3) with time zone,
+  agent_version integer,
   constraint callback_deliveries_pkey PRIMARY KEY (id),
   constraint callback_deliveries_callback_id_fkey FOREIGN KEY (callback_id) REFERENCES callbacks(id) ON DELETE CASCADE,
   constraint callback_deliveries_check CHECK (((state = 'pending'::text) = (next_attempt_at IS NOT NULL))),
@@ -276,11 +319,13 @@ create table conversation_runs (
   created_at timestamp(3) with time zone default platform_now() not null,
   started_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone,
+  agent_version integer,
   constraint conversation_runs_pkey PRIMARY KEY (id),
   constraint conversation_runs_check CHECK (((status = 'running'::text) = (lease_expires_at IS NOT NULL))),
   constraint conversation_runs_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE,
   constraint conversation_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'needs_review'::text, 'error'::text, 'cancelled'::text])))
 );
+CREATE INDEX conversation_runs_agent_finished ON conversation_runs USING btree (agent_id, finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX conversation_runs_conversation ON conversation_runs USING btree (conversation_id, id);
 CREATE INDEX conversation_runs_leases ON conversation_runs USING btree (lease_expires_at) WHERE (status = 'running'::text);
 CREATE INDEX conversation_runs_queued ON conversation_runs USING btree (created_at, id) WHERE (status = 'queued'::text);
@@ -969,6 +1014,7 @@ create table work_items (
   by_person boolean default false not null,
   overlap_watched boolean default false not null,
   start_at timestamp(3) with time zone,
+  agent_version integer,
   constraint work_items_pkey PRIMARY KEY (id),
   constraint work_items_check CHECK (((status = 'EXECUTING'::text) = (lease_expires_at IS NOT NULL))),
   constraint work_items_depth_check CHECK ((depth >= 0)),
@@ -998,6 +1044,42 @@ CREATE INDEX work_items_reviews ON work_items USING btree (status, updated_at, i
 CREATE INDEX work_items_running ON work_items USING btree (schedule_id, created_at, id) WHERE (overlap_watched AND (status = ANY (ARRAY['PENDING'::text, 'EXECUTING'::text, 'NEEDS_REVIEW'::text, 'INDETERMINATE'::text])));
 CREATE UNIQUE INDEX work_items_occurrence ON work_items USING btree (schedule_id, occurrence);
 CREATE TRIGGER work_items_files AFTER DELETE ON work_items REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_files_of_work_items();
+
+CREATE OR REPLACE FUNCTION public.agent_content(agent agents)
+ RETURNS json
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select json_object_agg(key, value) from json_each(row_to_json(agent))
+  where key not in ('id', 'name', 'description', 'mode', 'callbacks', 'max_concurrency', 'release', 'version',
+    'latest_version', 'publication_id', 'draft', 'canary', 'revision', 'created_at', 'updated_at')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.agents_first_version()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform freeze_agent_version(new.id, agent_content(new));
+  perform record_agent_publication(new.publication_id, new.id, null, 1);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.agents_version()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.publication_id = old.publication_id and agent_content(new)::jsonb <> agent_content(old)::jsonb then
+    new.version := freeze_agent_version(new.id, agent_content(new));
+    new.latest_version := greatest(new.latest_version, new.version);
+    new.publication_id := new_uuid7();
+    perform record_agent_publication(new.publication_id, new.id, old.version, new.version);
+  end if;
+  return new;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.api_keys_owner()
  RETURNS trigger
@@ -1089,6 +1171,22 @@ begin
   return old;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.freeze_agent_version(agent uuid, frozen json)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  newest agent_versions;
+begin
+  select * into newest from agent_versions where agent_id = agent order by number desc limit 1;
+  if newest.content::jsonb = frozen::jsonb then
+    return newest.number;
+  end if;
+  insert into agent_versions (agent_id, number, content) values (agent, coalesce(newest.number, 0) + 1, frozen);
+  return coalesce(newest.number, 0) + 1;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.llm_configurations_settings()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1111,6 +1209,14 @@ AS $function$
   select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
     placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
     52, 1), 53, 1), 'hex')::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION public.new_uuid7()
+ RETURNS uuid
+ LANGUAGE sql
+AS $function$
+  select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing substring(
+    int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid
 $function$;
 
 CREATE OR REPLACE FUNCTION public.observability_changed()
@@ -1141,6 +1247,15 @@ AS $function$
   select (statement_timestamp()
     + coalesce(nullif(current_setting('platform.clock_offset_ms', true), ''), '0')::bigint * interval '1 millisecond'
   )::timestamptz(3)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_agent_publication(publication uuid, agent uuid, before integer, after integer)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update agent_versions set published_at = platform_now() where agent_id = agent and number = after;
+  insert into agent_publications (id, agent_id, kind, state, from_version, version, finished_at)
+  values (publication, agent, 'automatic', 'published', before, after, platform_now());
 $function$;
 
 CREATE OR REPLACE FUNCTION public.remove_file_bytes()

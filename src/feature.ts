@@ -23,7 +23,7 @@ export interface Services {
 }
 
 /** Work in the background of a replica. */
-interface FeatureLoop {
+export interface FeatureLoop {
   /** The loop runs only on replicas with this role; without it, on every replica. */
   role?: ReplicaRole;
   start(): void;

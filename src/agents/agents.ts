@@ -1,16 +1,17 @@
 import { audit } from '../audit/index.ts';
 import { type CallbackStore, checkChangedCallbacks } from '../callbacks/index.ts';
-import type { Executor, Tx } from '../database/index.ts';
+import { type Executor, json, type Tx } from '../database/index.ts';
 import { ApiError, badRequest, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { lockLlmForShare } from '../llm-configurations/index.ts';
-import type { ChangesOf, Referred } from '../resource/index.ts';
+import type { Referred } from '../resource/index.ts';
 import { lockSemanticDataModelsForShare } from '../semantic-data-models/index.ts';
 import { lockToolServersForShare } from '../tool-servers/index.ts';
 import { checkMayLoosen } from './loosening.ts';
 import {
   type Agent,
+  type AgentChanges,
   type AgentFields,
   type AgentLock,
   type AgentMode,
@@ -18,13 +19,15 @@ import {
   defaultApprovalRole,
   deleteAgentRow,
   findAgent,
-  findAgents,
   findLockedAgent,
   insertAgent,
   listAgentsNaming,
   lockMode,
   updateAgentRow,
 } from './store.ts';
+import { withDraft } from './versions/content.ts';
+import { releaseOf } from './versions/release.ts';
+import { setFirstAuthor } from './versions/store.ts';
 
 /** What other features do in the transaction that changes an agent. */
 export interface AgentHooks {
@@ -43,10 +46,6 @@ export const getAgent = async (executor: Executor, id: string): Promise<Agent> =
   if (!agent) throw notFound('agent');
   return agent;
 };
-
-/** Returns the agents that have these ids and exist. */
-export const getAgents = (executor: Executor, ids: readonly string[]): Promise<Agent[]> =>
-  findAgents(executor, ids.filter(isId));
 
 /** Returns the agent, locked until the transaction ends. Throws 404 if there is none. */
 export const lockAgent = async (tx: Tx, id: string, lock: AgentLock = 'update'): Promise<Agent> => {
@@ -109,8 +108,8 @@ const notOne: Partial<Record<Referred, string>> = {
   semantic_data_model: 'is not a semantic data model',
 };
 
-/** Throws 422 that names each field with an unknown id. What is referred to is locked for share. */
-const checkReferences = async (tx: Tx, fields: Omit<AgentChanges, 'callbacks'>): Promise<void> => {
+/** Returns the references to what does not exist. What exists is locked for share. */
+export const lockReferences = async (tx: Tx, fields: object) => {
   const given = agents.references(fields);
   const idsOf = (to: Referred) => given.filter((one) => one.to === to).map(({ text }) => text.toLowerCase());
   const known = new Set<string>();
@@ -118,7 +117,12 @@ const checkReferences = async (tx: Tx, fields: Omit<AgentChanges, 'callbacks'>):
   const toolServers = await lockToolServersForShare(tx, idsOf('tool_server').filter(isId));
   const models = await lockSemanticDataModelsForShare(tx, idsOf('semantic_data_model').filter(isId));
   const all = known.union(toolServers).union(models);
-  const unknown = given.filter(({ text }) => !all.has(text.toLowerCase()));
+  return given.filter(({ text }) => !all.has(text.toLowerCase()));
+};
+
+/** Throws 422 that names each field with an unknown id. What is referred to is locked for share. */
+const checkReferences = async (tx: Tx, fields: Omit<AgentChanges, 'callbacks'>): Promise<void> => {
+  const unknown = await lockReferences(tx, fields);
   if (unknown.length === 0) return;
   const faults = unknown.map(({ path, to }) => ({ path, message: notOne[to]! }));
   const isLlm = unknown.some(({ path }) => path === 'llm_id');
@@ -137,11 +141,10 @@ export const createAgent = async (
   const id = newId();
   const { stored, shown } = await callbacks.add(tx, { agentId: id }, fields.callbacks, actor);
   const agent = await insertAgent(tx, id, stored, fields);
+  await setFirstAuthor(tx, id, actor.principal);
   await audit(tx, actor, 'agent.create', agent.id, { name: agent.name, mode: agent.mode });
   return { ...agent, callbacks: shown };
 };
-
-export type AgentChanges = ChangesOf<typeof agents>;
 
 /** Throws 400 or 422 if the locked agent cannot have these changes. */
 const checkChanges = async (tx: Tx, before: Agent, changes: AgentChanges): Promise<void> => {
@@ -153,14 +156,14 @@ const checkChanges = async (tx: Tx, before: Agent, changes: AgentChanges): Promi
   await checkReferences(tx, changes);
 };
 
-/** Returns the agent, locked. Throws 400 or 422 for changes that it cannot have, and 403 for those that it may not have. */
+/** Returns the agent with its draft, locked. Throws 400 or 422 for changes that it cannot have, and 403 for those that it may not have. */
 export const lockToUpdate = async (
   tx: Tx,
   actor: Actor,
   id: string,
   changes: AgentChanges,
 ): Promise<Agent> => {
-  const before = await lockAgent(tx, id);
+  const before = withDraft(await lockAgent(tx, id));
   await checkChanges(tx, before, changes);
   const merged = agents.merge(before, changes);
   await checkMayLoosen(tx, actor, before, {
@@ -170,7 +173,10 @@ export const lockToUpdate = async (
   return before;
 };
 
-/** Changes the agent that `lockToUpdate` returned. Returns it as the response shows it. */
+/**
+ * Changes the agent that `lockToUpdate` returned. Content of an agent with `release: manual` is a draft from then on;
+ * otherwise it is published. Returns the agent as the response shows it.
+ */
 export const updateAgent = async (
   tx: Tx,
   actor: Actor,
@@ -181,10 +187,17 @@ export const updateAgent = async (
   const replaced =
     changes.callbacks &&
     (await hooks.callbacks.replace(tx, { agentId: before.id }, before.callbacks, changes.callbacks, actor));
-  const after = await updateAgentRow(tx, before.id, changes, replaced?.stored);
-  if (changes.settings || changes.execution) await hooks.onSettings(tx);
-  const changed = agents.changed(changes);
-  await audit(tx, actor, 'agent.update', after.id, { name: after.name, changed });
+  const release = await releaseOf(tx, actor, before, changes);
+  const after = await updateAgentRow(tx, before.id, release.changes, {
+    ...release.columns,
+    ...(replaced && { callbacks: json(replaced.stored) }),
+  });
+  if (changes.settings || release.isPublished) await hooks.onSettings(tx);
+  await audit(tx, actor, 'agent.update', after.id, {
+    name: after.name,
+    changed: agents.changed(changes),
+    ...(release.isPublished ? { version: after.version } : {}),
+  });
   return replaced ? { ...after, callbacks: replaced.shown } : after;
 };
 

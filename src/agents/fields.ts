@@ -161,6 +161,12 @@ const settings = new Group({
   }),
 });
 
+const release = z
+  .enum(['automatic', 'manual'])
+  .describe(
+    '`automatic`: a change of its content is published at once. `manual`: a change is a draft until it is published.',
+  );
+
 export const fields = {
   name: required(text(200, 1)),
   description: nullable(text(10_000)),
@@ -189,6 +195,7 @@ export const fields = {
     .shownAs(jsonObject.nullable().describe('JSON Schema of the results of its Work Items.'))
     .json(),
   approval_role: nullable(approvalRole).shownAs(approvalRole).patchedAs('null resets it to its default.'),
+  release: withDefault(release, 'automatic'),
   callbacks: elsewhere(callbacks),
   settings,
 };

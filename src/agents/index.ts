@@ -2,23 +2,16 @@ import { type Executor, everything, type Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import type { Route } from '../http/index.ts';
 import type { Actor } from '../lib/principal.ts';
-import {
-  type AgentChanges,
-  type AgentHooks,
-  createAgent,
-  deleteAgent,
-  lockAgent,
-  lockToUpdate,
-  updateAgent,
-} from './agents.ts';
+import { type AgentHooks, createAgent, deleteAgent, lockAgent, lockToUpdate, updateAgent } from './agents.ts';
 import { agentPageRoutes } from './page-routes.ts';
 import { agentRoutes } from './routes.ts';
-import { type Agent, listAgents } from './store.ts';
+import { type Agent, type AgentChanges, listAgents } from './store.ts';
+import { canaryLoop } from './versions/canary.ts';
+import { withDraft } from './versions/content.ts';
 
 export {
   checkUnused,
   getAgent,
-  getAgents,
   lockAgent,
   lockAgentForShare,
   lockAgentMode,
@@ -26,7 +19,10 @@ export {
 } from './agents.ts';
 export { approvalGuard } from './loosening.ts';
 export { form as agentForm } from './routes.ts';
-export { type Agent, defaultApprovalRole, findAgent } from './store.ts';
+export { type Agent, defaultApprovalRole } from './store.ts';
+export { findPinned, getPinned, type PinnedAgent, pinAssignment } from './versions/pins.ts';
+export { type NamedInRun, recordFirstRun } from './versions/store.ts';
+export { listMissing } from './versions/versions.ts';
 
 /** What the routes do, for other features that change agents. */
 interface AgentRules {
@@ -46,17 +42,18 @@ export interface Agents extends Feature {
 }
 
 /** Agents: Worker agents and conversational agents. */
-export const createAgents = ({ db }: Services, hooks: AgentHooks): Agents => ({
+export const createAgents = ({ db, log }: Services, hooks: AgentHooks): Agents => ({
   tag: {
     name: 'Agents',
     description: 'Worker agents execute Work Items; conversational agents talk.',
   },
   routes: agentRoutes(db, hooks),
+  loops: [canaryLoop({ db, log })],
   pageRoutes: agentPageRoutes(db),
   rules: {
     list: async (executor) => {
       const listed = [];
-      for (const agent of await listAgents(executor, everything)) {
+      for (const agent of (await listAgents(executor, everything)).map(withDraft)) {
         const secrets = await hooks.callbacks.settingsOf(executor, agent.callbacks);
         const callbacks = agent.callbacks.map(({ url, events }, i) => ({ url, events, ...secrets[i]! }));
         listed.push({ ...agent, callbacks });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../database/index.ts';
-import { finder, id, jsonRoute, listPage, pageOf, pageQuery, type Route, timestamp } from '../http/index.ts';
+import { finder, jsonRoute, listPage, pageOf, pageQuery, type Route } from '../http/index.ts';
 import {
   type AgentHooks,
   checkWorkerFields,
@@ -11,11 +11,9 @@ import {
   updateAgent,
 } from './agents.ts';
 import { fields } from './fields.ts';
+import { publicAgent, toResponse } from './responses.ts';
 import { agents, findAgent, listAgents } from './store.ts';
-
-const publicAgent = z
-  .object({ id, ...agents.shown, created_at: timestamp, updated_at: timestamp })
-  .meta({ id: 'PublicAgent' });
+import { versionRoutes } from './versions/routes.ts';
 
 const createBody = z.object(agents.create).meta({ id: 'CreateAgentBody' });
 const updateBody = z.object(agents.patch).meta({ id: 'UpdateAgentBody' });
@@ -39,7 +37,10 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       summary: 'List agents',
       query: pageQuery,
       response: pageOf('AgentPage', publicAgent),
-      handler: listPage(db, listAgents),
+      handler: listPage(db, async (executor, page) => {
+        const rows = await listAgents(executor, page);
+        return Promise.all(rows.map((agent) => toResponse(executor, agent)));
+      }),
     }),
     jsonRoute({
       id: 'createAgent',
@@ -55,7 +56,7 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
         transaction(async (tx) => {
           const agent = await createAgent(tx, actor, hooks, body);
           etag(agent.revision);
-          return agent;
+          return toResponse(tx, agent);
         }),
     }),
     jsonRoute({
@@ -69,7 +70,7 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       cache: 'revision',
       handler: async ({ found, etag }) => {
         etag(found.revision);
-        return found;
+        return db.run((executor) => toResponse(executor, found));
       },
     }),
     jsonRoute({
@@ -89,7 +90,7 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
         transaction(async (tx, before) => {
           const agent = await updateAgent(tx, actor, hooks, before, body);
           etag(agent.revision);
-          return agent;
+          return toResponse(tx, agent);
         }),
     }),
     jsonRoute({
@@ -104,5 +105,6 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       lock: (tx, { found }) => lockAgent(tx, found.id, 'delete'),
       handler: ({ transaction, actor }) => transaction((tx, agent) => deleteAgent(tx, actor, hooks, agent)),
     }),
+    ...versionRoutes(db, hooks),
   ];
 };

@@ -4,6 +4,7 @@ import type { Role } from '../lib/principal.ts';
 import {
   type ChangesOf,
   column,
+  generated,
   jsonColumn,
   type RecordOf,
   type RowOf,
@@ -16,9 +17,27 @@ import { fields } from './fields.ts';
 
 export type AgentMode = 'worker' | 'conversational';
 
+/** What a version freezes, as the columns of a row of agents: null in them means the same as in the row. */
+export type Content = Record<string, unknown>;
+
+/** A share of what is claimed that runs another version than the published one. */
+export interface Canary {
+  id: string;
+  version: number;
+  percent: number;
+  until: string | null;
+  rollback_when: { error_rate: number; min_finished: number } | null;
+  started_at: string;
+}
+
 export const agents = resource('agents', fields, {
   id: column<string>(),
   callbacks: jsonColumn<Callback[] | null>(),
+  version: generated<number>(),
+  latest_version: generated<number>(),
+  publication_id: generated<string>(),
+  draft: jsonColumn<Content | null>(),
+  canary: jsonColumn<Canary | null>(),
   ...stamps,
 });
 const { columns } = agents;
@@ -32,19 +51,50 @@ declare module '../database/database.ts' {
 /** What a client may set. */
 export type AgentFields = ValuesOf<typeof agents>;
 
+/** What a client changes; what is left out stays. */
+export type AgentChanges = ChangesOf<typeof agents>;
+
 type AgentRecord = RecordOf<typeof agents>;
 
 export interface Agent extends Omit<AgentRecord, 'callbacks' | 'approval_role'> {
   approval_role: Role;
   callbacks: Callback[];
+  /** The published content. */
+  content: Content;
 }
 
 export const defaultApprovalRole: Record<AgentMode, Role> = { worker: 'builder', conversational: 'member' };
 
-const toAgent = (row: RowOf<typeof agents>): Agent => {
+/** Columns that are no content. `agent_content` in the migrations has the same. */
+const unversioned = new Set<string>([
+  'id',
+  'name',
+  'description',
+  'mode',
+  'callbacks',
+  'max_concurrency',
+  'release',
+  'version',
+  'latest_version',
+  'publication_id',
+  'draft',
+  'canary',
+  'revision',
+  'created_at',
+  'updated_at',
+]);
+
+export const contentColumns: readonly string[] = columns.filter((name) => !unversioned.has(name));
+
+/** Returns the content that columns of a row have. */
+export const contentOf = (row: object): Content =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => contentColumns.includes(name)));
+
+export const toAgent = (row: RowOf<typeof agents>): Agent => {
   const agent = agents.read(row);
   return {
     ...agent,
+    content: contentOf(row),
     approval_role: agent.approval_role ?? defaultApprovalRole[agent.mode],
     callbacks: agent.callbacks ?? [],
   };
@@ -61,15 +111,6 @@ const agentById = prepared((executor, values: { id: string }) =>
 export const findAgent = async (executor: Executor, id: string): Promise<Agent | undefined> => {
   const [row] = await agentById(executor, { id });
   return row && toAgent(row);
-};
-
-export const findAgents = async (executor: Executor, ids: readonly string[]): Promise<Agent[]> => {
-  const rows = await executor
-    .selectFrom('agents')
-    .select(columns)
-    .where(sql<boolean>`id = any(${ids}::uuid[])`)
-    .execute();
-  return rows.map(toAgent);
 };
 
 /**
@@ -116,29 +157,26 @@ export const insertAgent = async (
   return toAgent(row);
 };
 
-/** Writes what the changes have into the locked agent, and the callbacks if they are given, and raises its revision. */
+/** Writes what the changes have into the locked agent, and other columns, and raises its revision. */
 export const updateAgentRow = async (
   tx: Tx,
   id: string,
-  changes: ChangesOf<typeof agents>,
-  callbacks: readonly Callback[] | undefined,
-): Promise<Agent> =>
-  toAgent(await agents.update(tx, id, changes, callbacks && { callbacks: json(callbacks) }));
+  changes: AgentChanges,
+  also: Parameters<typeof agents.update>[3],
+): Promise<Agent> => toAgent(await agents.update(tx, id, changes, also));
 
-/** The ids of at most `limit` agents that have `id` in the field. */
+/** The ids of at most `limit` agents that have `id` in the field, published, in a draft or in a canary. */
 export const listAgentsNaming = async (
   tx: Tx,
   field: 'tool_server_ids' | 'semantic_data_model_ids',
   id: string,
   limit: number,
 ): Promise<string[]> => {
-  const rows = await tx
-    .selectFrom('agents')
-    .select('id')
-    .where(field, '@>', sql<string[]>`array[${id}::uuid]`)
-    .orderBy('id')
-    .limit(limit)
-    .execute();
+  const { rows } = await sql<{ id: string }>`select a.id from agents a
+    where a.${sql.ref(field)} @> array[${id}::uuid] or exists (
+      select from agent_other_contents o
+      where o.agent_id = a.id and o.content -> ${field} @> ${json([id])}::jsonb)
+    order by a.id limit ${limit}`.execute(tx);
   return rows.map((row) => row.id);
 };
 

@@ -58,6 +58,7 @@ const bodyOf = (delivery: Delivery, publicUrl: string): string =>
     data: {
       work_item_id: delivery.work_item_id,
       agent_id: delivery.agent_id,
+      agent_version: delivery.agent_version,
       schedule_id: delivery.schedule_id,
       work_item_name: delivery.work_item_name,
       status: delivery.status,

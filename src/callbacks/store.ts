@@ -44,6 +44,7 @@ export interface Delivery {
   work_item_id: string;
   event: CallbackEvent;
   agent_id: string;
+  agent_version: number | null;
   schedule_id: string | null;
   work_item_name: string | null;
   status: string;
@@ -134,10 +135,10 @@ export const deliveryInsertion = (
   of: 'agent' | 'work_item' | 'both',
 ): RawBuilder<unknown> => {
   const callbacks = { agent: ofAgent, work_item: ofWorkItem, both: sql`${ofAgent} union all ${ofWorkItem}` };
-  return sql`insert into callback_deliveries (callback_id, work_item_id, event, agent_id, schedule_id, work_item_name,
-      status, previous_status, url, origin)
-    select c.id, m.id, 'work_item.' || lower(m.status), m.agent_id, m.schedule_id, m.work_item_name, m.status,
-      m.previous_status, c.url, c.origin
+  return sql`insert into callback_deliveries (callback_id, work_item_id, event, agent_id, agent_version, schedule_id,
+      work_item_name, status, previous_status, url, origin)
+    select c.id, m.id, 'work_item.' || lower(m.status), m.agent_id, m.agent_version, m.schedule_id,
+      m.work_item_name, m.status, m.previous_status, c.url, c.origin
     from ${moved} m cross join lateral (${callbacks[of]}) c
     where 'work_item.' || lower(m.status) = any(c.events)`;
 };
@@ -146,6 +147,7 @@ export const deliveryInsertion = (
 interface Moved {
   id: string;
   agent_id: string;
+  agent_version: number | null;
   schedule_id: string | null;
   work_item_name: string | null;
   status: string;
@@ -161,10 +163,10 @@ export const recordDeliveries = async (
 ): Promise<void> => {
   if (moved.length === 0) return;
   const rows = sql`unnest(${moved.map((m) => m.id)}::uuid[], ${moved.map((m) => m.agent_id)}::uuid[],
-    ${moved.map((m) => m.schedule_id)}::uuid[], ${moved.map((m) => m.work_item_name)}::text[],
+    ${moved.map((m) => m.agent_version)}::integer[], ${moved.map((m) => m.schedule_id)}::uuid[], ${moved.map((m) => m.work_item_name)}::text[],
     ${moved.map((m) => m.status)}::text[], ${moved.map((m) => m.previous_status)}::text[])`;
   const table = sql`(select * from ${rows}
-    as m(id, agent_id, schedule_id, work_item_name, status, previous_status))`;
+    as m(id, agent_id, agent_version, schedule_id, work_item_name, status, previous_status))`;
   await deliveryInsertion(table, of).execute(tx);
 };
 
@@ -174,6 +176,7 @@ const columns = [
   'work_item_id',
   'event',
   'agent_id',
+  'agent_version',
   'schedule_id',
   'work_item_name',
   'status',

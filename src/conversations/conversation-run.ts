@@ -107,6 +107,7 @@ export const conversationRun = (
   return {
     id: run.id,
     agentId: run.agent_id,
+    agentVersion: run.agent_version,
     conversationId: run.conversation_id,
     createdBy: run.created_by,
     owner: { conversation_id: run.conversation_id, work_item_id: null },

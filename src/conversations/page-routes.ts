@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { principalNames } from '../access/index.ts';
-import { getAgent } from '../agents/index.ts';
+import { getPinned } from '../agents/index.ts';
 import type { Database, Executor, Page } from '../database/index.ts';
 import {
   cursorOf,
@@ -78,9 +78,9 @@ const readDetail = async (
   { agentId, conversation }: Awaited<ReturnType<typeof getConversation>>,
 ): Promise<z.input<typeof detail>> => {
   const { id, created_by } = conversation;
-  const { name, approval_role } = await getAgent(executor, agentId);
   const names = await principalNames(executor, [created_by]);
   const run = await findLastRun(executor, id);
+  const { name, approval_role } = await getPinned(executor, agentId, run?.agent_version ?? null);
   const page = { limit: messagesOfPage, next: null };
   const messages = await listShownMessages(executor, id, page);
   return {

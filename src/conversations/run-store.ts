@@ -14,6 +14,7 @@ export type RunStatus = (typeof runStatuses)[number];
 export interface ConversationRun extends RunRow {
   conversation_id: string;
   agent_id: string;
+  agent_version: number | null;
   status: RunStatus;
   depth: number;
   /** The number of the event with which it began or was continued. */
@@ -38,7 +39,7 @@ export interface ConversationRun extends RunRow {
 }
 
 /** Columns of `conversation_runs w`. */
-export const columns = sql`w.id, w.conversation_id, w.agent_id, w.status, w.depth, w.first_seq, w.message_id, w.answer, w.error,
+export const columns = sql`w.id, w.conversation_id, w.agent_id, w.agent_version, w.status, w.depth, w.first_seq, w.message_id, w.answer, w.error,
   w.usage, w.model, w.trace_id, w.pending_approvals, w.decisions, w.unsafe_calls, w.tokens_before, w.attempts,
   w.fencing, w.created_by, w.created_at, w.started_at, w.finished_at`;
 

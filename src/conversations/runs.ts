@@ -1,4 +1,4 @@
-import { getAgent } from '../agents/index.ts';
+import { getPinned } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
 import { type Database, type Executor, notify, sql, type Tx } from '../database/index.ts';
 import type { Watcher } from '../event-streams/index.ts';
@@ -133,7 +133,7 @@ export const sendMessage = async (
   const { active_run_id } = conversation;
   const run = active_run_id === null ? undefined : await findRun(tx, active_run_id);
   if (decisions.length > 0) {
-    const agent = await getAgent(tx, conversation.agent_id);
+    const agent = await getPinned(tx, conversation.agent_id, run?.agent_version ?? null);
     await conversationRuns.checkDeciders(
       tx,
       actor,

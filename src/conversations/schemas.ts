@@ -107,6 +107,7 @@ export const publicRun = z
   .object({
     id,
     conversation_id: id,
+    agent_version: z.int().nullable().describe('The version of the agent; null before the first claim.'),
     status: z.enum(runStatuses),
     answer: z.string().nullable().describe('The last reply; null unless it is completed.'),
     messages: z.array(conversationMessage).describe('Those of this run, oldest first.'),

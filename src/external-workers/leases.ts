@@ -147,7 +147,7 @@ const end = (
 export const finishLease = async (
   tx: Tx,
   by: Principal,
-  item: Pick<WorkItem, 'id' | 'agent_id'>,
+  item: Pick<WorkItem, 'id' | 'agent_id' | 'agent_version'>,
   { lease_token, ...body }: FinishBody,
   ended: Ended,
 ): Promise<WorkItem | LeaseRefused> => {
@@ -163,7 +163,7 @@ export const finishLease = async (
     return refused;
   }
   if (body.outcome === 'COMPLETED' && !state.cancelRequested) {
-    const faults = await resultFaults(tx, item.agent_id, body.result);
+    const faults = await resultFaults(tx, item, body.result);
     if (faults.length > 0) throw unprocessable(faults);
   }
   await storeReport(tx, id, state, body);

@@ -1,4 +1,4 @@
-import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../database/index.ts';
+import { type Executor, json, type Page, selectPage, sql, type Table, type Tx } from '../database/index.ts';
 import { text } from '../http/index.ts';
 import {
   column,
@@ -104,10 +104,11 @@ export type LlmUse = 'default' | 'documents' | 'agents';
  * meantime, because that locks the row for share. The transaction may have failed in that case, so throw after it.
  */
 export const deleteLlmRow = async (tx: Tx, id: string): Promise<LlmUse | null> => {
-  // A list cannot have a foreign key; the default and `llm_id` have one.
-  const { rows } = await sql`select 1 from agents where ${id}::uuid = any(fallback_llm_ids) limit 1`.execute(
-    tx,
-  );
+  // Lists and stored versions cannot have a foreign key; the default and `llm_id` have one.
+  const { rows } = await sql`select 1 from agents a where ${id}::uuid = any(a.fallback_llm_ids) or exists (
+      select from agent_other_contents o where o.agent_id = a.id
+        and (o.content ->> 'llm_id' = ${id} or o.content -> 'fallback_llm_ids' @> ${json([id])}::jsonb)
+    ) limit 1`.execute(tx);
   if (rows.length > 0) return 'agents';
   try {
     await tx.deleteFrom('llm_configurations').where('id', '=', id).execute();

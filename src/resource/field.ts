@@ -18,6 +18,7 @@ interface Parts<S, C, P, O> {
   fallback: unknown;
   isFixed?: boolean;
   isElsewhere?: boolean;
+  isJson?: boolean;
   codec?: Codec;
   reference?: Reference;
   as?: string;
@@ -43,6 +44,7 @@ export class Field<
   readonly fallback: unknown;
   readonly isFixed: boolean;
   readonly isElsewhere: boolean;
+  readonly isJson: boolean;
   readonly codec: Codec | undefined;
   readonly reference: Reference | undefined;
   /** The name of the field in a workspace document; undefined: the same as in a body. */
@@ -56,6 +58,7 @@ export class Field<
     this.fallback = parts.fallback;
     this.isFixed = parts.isFixed ?? false;
     this.isElsewhere = parts.isElsewhere ?? false;
+    this.isJson = parts.isJson ?? false;
     this.codec = parts.codec;
     this.reference = parts.reference;
     this.as = parts.as;
@@ -94,7 +97,7 @@ export class Field<
 
   json(): Field<S, C, P, O, Json<z.output<C>>> {
     const write = (value: unknown) => (value === null ? null : json(value));
-    return new Field({ ...this, codec: { write, read: (column) => column } });
+    return new Field({ ...this, isJson: true, codec: { write, read: (column) => column } });
   }
 
   /** The column holds something else than the value. */

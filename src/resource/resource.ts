@@ -145,6 +145,11 @@ class Resource<F extends Shape, X extends Columns> {
   }
 
   read(row: RowOf<this>): RecordOf<this> {
+    return this.readSome(row) as RecordOf<this>;
+  }
+
+  /** Returns what a record has of some columns of a row: of a group, the keys that are there. */
+  readSome(row: object): Partial<RecordOf<this>> {
     const record: Record<string, unknown> = {};
     const groups: Record<string, Record<string, unknown>> = {};
     for (const [name, column] of Object.entries(row)) {
@@ -156,7 +161,12 @@ class Resource<F extends Shape, X extends Columns> {
       } else record[name] = value;
     }
     Object.assign(record, groups);
-    return record as RecordOf<this>;
+    return record as Partial<RecordOf<this>>;
+  }
+
+  /** Returns the columns of values as a row that was read has them. */
+  toRow(values: object): Record<string, unknown> {
+    return this.#columnsOf(values, ({ isJson }) => !isJson);
   }
 
   write(values: StoredValues<F>): Writable<F> {
@@ -213,8 +223,8 @@ class Resource<F extends Shape, X extends Columns> {
   }
 
   /** Returns `before` with the changes of a body. */
-  merge<B extends StoredValues<F>>(before: B, changes: Changes<F>): B {
-    const merged: Record<string, unknown> = { ...before };
+  merge<B extends object>(before: B, changes: Changes<F>): B {
+    const merged: Record<string, unknown> = { ...(before as Record<string, unknown>) };
     for (const [name, value] of Object.entries(this.given(changes))) {
       merged[name] =
         this.fields[name] instanceof Group ? { ...(merged[name] as object), ...(value as object) } : value;
@@ -223,11 +233,11 @@ class Resource<F extends Shape, X extends Columns> {
   }
 
   /** The columns of what `values` has. */
-  #columnsOf(values: object): Record<string, unknown> {
+  #columnsOf(values: object, isCoded: (field: Field) => boolean = () => true): Record<string, unknown> {
     const columns: Record<string, unknown> = {};
     const put = (name: string, value: unknown) => {
-      const codec = this.#stored.get(name)?.field.codec;
-      columns[name] = codec ? codec.write(value) : value;
+      const field = this.#stored.get(name)?.field;
+      columns[name] = field?.codec && isCoded(field) ? field.codec.write(value) : value;
     };
     for (const [name, value] of Object.entries(withoutUndefined(values))) {
       const field = this.fields[name];

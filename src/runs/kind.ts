@@ -18,6 +18,8 @@ export interface RunRow {
   id: string;
   status: string;
   error: RunError | null;
+  /** The version that the run is pinned to; null before its first claim. */
+  agent_version: number | null;
   usage: StoredUsage | null;
   /** What a person is asked to decide; null is an empty list. */
   pending_approvals: PendingApproval[] | null;
@@ -31,7 +33,7 @@ export type Moved<Row extends RunRow> = Row & { from_status: Row['status'] };
 /**
  * One kind of run: its table, its words, and what else happens when a run moves.
  *
- * The table has the columns `id`, `agent_id`, `status`, `attempts`, `fencing`, `lease_owner`, `lease_expires_at`,
+ * The table has the columns `id`, `agent_id`, `agent_version`, `status`, `attempts`, `fencing`, `lease_owner`, `lease_expires_at`,
  * `not_before`, `created_at`, `finished_at`, `error`, `usage`, `model`, `trace_id`, `pending_approvals`, `decisions`,
  * `unsafe_calls` and `tokens_before`. Every expression calls its row `w`.
  */

@@ -55,7 +55,11 @@ export const leasesOf = <Row extends RunRow>(kind: RunKind<Row>) => {
   };
 
   const recordClaim = (tx: Tx, rows: readonly Moved<Row>[], { owner, by: principal = worker }: Claimer) =>
-    kind.onMoved(tx, rows, { action: 'claim', principal, details: { owner } });
+    kind.onMoved(tx, rows, {
+      action: 'claim',
+      principal,
+      details: ({ agent_version }) => ({ owner, agent_version }),
+    });
 
   /** Claims up to `limit` runs that are due, the oldest first. */
   const claim = async (tx: Tx, { limit, ...claimer }: Claimer & { limit: number }): Promise<Moved<Row>[]> => {

@@ -44,7 +44,7 @@ eachDatabase((_name, open) => {
     moved.length = 0;
     await open().tx(async (tx) => {
       await sql`drop table if exists errands`.execute(tx);
-      await sql`create table errands (id uuid primary key, agent_id uuid, status text not null default 'PENDING',
+      await sql`create table errands (id uuid primary key, agent_id uuid, agent_version integer, status text not null default 'PENDING',
         attempts integer not null default 0, fencing bigint not null default 0, lease_owner text,
         lease_expires_at timestamptz(3), not_before timestamptz(3), created_at timestamptz(3) default platform_now(),
         finished_at timestamptz(3), error jsonb, usage jsonb, model text, trace_id text, pending_approvals jsonb,

@@ -2,6 +2,7 @@ import { type Model, ModelError, type ModelErrorCode } from './step.ts';
 
 /** A model that a step may ask, and how much it can read. */
 export interface Candidate {
+  llmId: string;
   model: Model;
   contextTokens: number;
 }

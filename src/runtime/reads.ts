@@ -1,4 +1,10 @@
-import { type Agent, getAgents } from '../agents/index.ts';
+import {
+  findPinned,
+  listMissing,
+  type NamedInRun,
+  type PinnedAgent,
+  recordFirstRun,
+} from '../agents/index.ts';
 import type { Database } from '../database/index.ts';
 import { Batch } from '../lib/batch.ts';
 import { notFound } from '../lib/errors.ts';
@@ -6,10 +12,28 @@ import type { LlmConfigurations, ResolvedLlm } from '../llm-configurations/index
 
 /** Reads of attempts before their first step. Those that begin at the same moment share the statements. */
 export interface AttemptReads {
-  /** Rejects with 404 if there is none. */
-  agent(id: string): Promise<Agent>;
+  /**
+   * The agent with the content of a version. Rejects with 404 if there is none, and with `VersionUnusable` if the version
+   * names what was deleted.
+   */
+  agent(id: string, version: number | null): Promise<PinnedAgent>;
+  /** Records the models and tools of the first attempt with a version, once. */
+  firstRun(agentId: string, version: number, named: NamedInRun): Promise<void>;
   /** The LLM configuration, or the default if `id` is null. Rejects with 404 if there is none. */
   llm(id: string | null): Promise<ResolvedLlm>;
+}
+
+/** A pinned version names what was deleted since: only those that are not published any more can. */
+export class VersionUnusable extends Error {
+  readonly code = 'version_unusable';
+  readonly retryable = false;
+
+  constructor(version: number, fields: readonly string[]) {
+    super(
+      `Version ${version} of the agent names what was deleted (${fields.join(', ')}). Restart the Work Item to use the published version.`,
+    );
+    this.name = 'VersionUnusable';
+  }
 }
 
 type Settled<T> = PromiseSettledResult<T>;
@@ -23,13 +47,12 @@ const unwrap = <T>(result: Settled<T>): T => {
 };
 
 export const createReads = (db: Database, llms: Pick<LlmConfigurations, 'resolve'>): AttemptReads => {
-  const agents = new Batch<string, Agent | null>({
+  const agents = new Batch<{ id: string; version: number | null }, PinnedAgent | null>({
     most,
     atOnce,
-    run: async (ids) => {
-      const found = await db.run((executor) => getAgents(executor, [...new Set(ids)]));
-      const byId = new Map(found.map((agent) => [agent.id, agent]));
-      return ids.map((id) => byId.get(id) ?? null);
+    run: async (pins) => {
+      const found = await db.run((executor) => findPinned(executor, pins));
+      return found.map((agent) => agent ?? null);
     },
   });
   const configurations = new Batch<string | null, Settled<ResolvedLlm>>({
@@ -42,11 +65,20 @@ export const createReads = (db: Database, llms: Pick<LlmConfigurations, 'resolve
     },
   });
   return {
-    agent: async (id) => {
-      const agent = await agents.add(id);
+    agent: async (id, version) => {
+      const agent = await agents.add({ id, version });
       if (!agent) throw notFound('agent');
+      if (version !== null && agent.isRetired) {
+        const missing = await db.tx((tx) => listMissing(tx, agent));
+        if (missing.length > 0)
+          throw new VersionUnusable(
+            version,
+            missing.map(({ field }) => field),
+          );
+      }
       return agent;
     },
+    firstRun: (agentId, version, named) => db.tx((tx) => recordFirstRun(tx, agentId, version, named)),
     llm: async (id) => unwrap(await configurations.add(id)),
   };
 };

@@ -95,6 +95,8 @@ export interface Run<Status> {
   /** For logs. */
   id: string;
   agentId: string;
+  /** The version of the agent that its claim pinned; null if the agent was deleted since. */
+  agentVersion: number | null;
   conversationId: string;
   /** The id of the principal who asked for it. */
   createdBy: string;

@@ -12,7 +12,7 @@ import { type Attempt, endOf } from './attempt.ts';
 import type { Candidate } from './fallback.ts';
 import { orAborted, RunEnded } from './lease.ts';
 import { createModel } from './model/index.ts';
-import type { AttemptReads } from './reads.ts';
+import { type AttemptReads, VersionUnusable } from './reads.ts';
 import { submitResultTool } from './result.ts';
 import type { AttemptOutcome, Run, RunEnd } from './run-store.ts';
 import { failSpan, invokeAgentSpan, usageAttributes } from './spans.ts';
@@ -55,7 +55,9 @@ interface Failure extends RunError {
 }
 
 const failureOf = (error: unknown): Failure | null => {
-  if (error instanceof ModelError || error instanceof ToolServerError) return error;
+  if (error instanceof ModelError || error instanceof ToolServerError || error instanceof VersionUnusable) {
+    return error;
+  }
   if (error instanceof ApiError && error.code === 'not_found') {
     return { code: error.code, message: error.message, retryable: false };
   }
@@ -83,7 +85,7 @@ const candidatesOf = async ({ reads, egress }: RunDeps, agent: Agent): Promise<C
     const llm = await reads.llm(id);
     const name = id === agent.llm_id ? agent.model : null;
     const model = createModel(llm, { fetch: egress.fetch, name });
-    candidates.push({ model, contextTokens: llm.context_tokens });
+    candidates.push({ llmId: llm.id, model, contextTokens: llm.context_tokens });
   }
   return candidates;
 };
@@ -111,7 +113,7 @@ const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<Atte
   let end: RunEnd = { usage, model: run.model, steps: [], traceId: null };
   let close = async (): Promise<void> => {};
   try {
-    const agent = await deps.reads.agent(run.agentId);
+    const agent = await deps.reads.agent(run.agentId, run.agentVersion);
     const candidates = await candidatesOf(deps, agent);
     const { timeout_seconds: seconds } = agent.settings;
     const timer = setTimeout(() => run.held.end('timeout'), seconds * 1_000);
@@ -129,6 +131,15 @@ const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<Atte
             );
           const opened = await orAborted(opening, run.held.signal);
           const submit = agent.result_schema ? submitResultTool(agent.result_schema) : null;
+          if (agent.isFirstRun && run.agentVersion !== null) {
+            await deps.reads.firstRun(agent.id, run.agentVersion, {
+              llms: candidates.map(({ llmId, model }) => ({ llm_id: llmId, model: model.name })),
+              tools: opened.tools.map(({ name, definitionHash }) => ({
+                tool_name: name,
+                definition_hash: definitionHash ?? null,
+              })),
+            });
+          }
           const { messages, context, ...start } = await run.store.open(tracing.traceId(), agent.instructions);
           const attempt: Attempt = {
             run,

@@ -36,8 +36,14 @@ export interface SpanShape {
   options: SpanOptions;
 }
 
+/** Not yet among the constants of the conventions. */
+const ATTR_GEN_AI_AGENT_VERSION = 'gen_ai.agent.version';
+
+const versionAttribute = ({ agentVersion }: Pick<Run<unknown>, 'agentVersion'>): Attributes =>
+  agentVersion === null ? {} : { [ATTR_GEN_AI_AGENT_VERSION]: String(agentVersion) };
+
 export const invokeAgentSpan = (
-  { conversationId, attributes }: Pick<Run<unknown>, 'conversationId' | 'attributes'>,
+  run: Pick<Run<unknown>, 'agentVersion' | 'conversationId' | 'attributes'>,
   agent: Agent,
   model: Model,
 ): SpanShape => ({
@@ -50,14 +56,18 @@ export const invokeAgentSpan = (
       [ATTR_GEN_AI_PROVIDER_NAME]: model.provider,
       [ATTR_GEN_AI_AGENT_ID]: agent.id,
       [ATTR_GEN_AI_AGENT_NAME]: agent.name,
+      ...versionAttribute(run),
       [ATTR_GEN_AI_REQUEST_MODEL]: model.name,
-      [ATTR_GEN_AI_CONVERSATION_ID]: conversationId,
-      ...attributes,
+      [ATTR_GEN_AI_CONVERSATION_ID]: run.conversationId,
+      ...run.attributes,
     },
   },
 });
 
-export const chatSpan = (conversationId: string, model: Model): SpanShape => ({
+export const chatSpan = (
+  run: Pick<Run<unknown>, 'agentVersion' | 'conversationId'>,
+  model: Model,
+): SpanShape => ({
   name: `chat ${model.name}`,
   options: {
     kind: SpanKind.CLIENT,
@@ -65,12 +75,13 @@ export const chatSpan = (conversationId: string, model: Model): SpanShape => ({
       [ATTR_GEN_AI_OPERATION_NAME]: 'chat',
       [ATTR_GEN_AI_PROVIDER_NAME]: model.provider,
       [ATTR_GEN_AI_REQUEST_MODEL]: model.name,
-      [ATTR_GEN_AI_CONVERSATION_ID]: conversationId,
+      [ATTR_GEN_AI_CONVERSATION_ID]: run.conversationId,
+      ...versionAttribute(run),
     },
   },
 });
 
-export const toolSpan = (call: ToolCall): SpanShape => ({
+export const toolSpan = (run: Pick<Run<unknown>, 'agentVersion'>, call: ToolCall): SpanShape => ({
   name: `execute_tool ${call.name}`,
   options: {
     kind: SpanKind.INTERNAL,
@@ -79,6 +90,7 @@ export const toolSpan = (call: ToolCall): SpanShape => ({
       [ATTR_GEN_AI_TOOL_NAME]: call.name,
       [ATTR_GEN_AI_TOOL_CALL_ID]: call.id,
       [ATTR_GEN_AI_TOOL_TYPE]: 'function',
+      ...versionAttribute(run),
     },
   },
 });

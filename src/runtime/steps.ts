@@ -36,7 +36,7 @@ const askOnce = (
 ): Promise<StepResult> => {
   const { run, tools, tracing, captureContent } = attempt;
   const { signal } = run.held;
-  const { name, options } = chatSpan(run.conversationId, model);
+  const { name, options } = chatSpan(run, model);
   const beganAt = performance.now();
   const record = (more: { error: string } | { tokens: Usage; notes: readonly string[] | null }): void => {
     const status = 'error' in more ? 'error' : 'ok';

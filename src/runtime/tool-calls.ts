@@ -33,7 +33,7 @@ const callTool = async (attempt: Attempt, { call, tool, args }: Made): Promise<T
 
 const executeTool = (attempt: Attempt, plan: Made): Promise<{ result: ToolResult; step: StepRecord }> => {
   const call = { ...plan.call, arguments: plan.args };
-  const { name, options } = toolSpan(call);
+  const { name, options } = toolSpan(attempt.run, call);
   const beganAt = performance.now();
   return attempt.tracing.withSpan(name, options, async (span) => {
     try {

@@ -63,6 +63,7 @@ export const workItemRun = (
   return {
     id: item.id,
     agentId: item.agent_id,
+    agentVersion: item.agent_version,
     conversationId: item.conversation_id,
     createdBy: item.created_by,
     owner: { conversation_id: null, work_item_id: item.id },

@@ -28,6 +28,8 @@ import {
   publicWorkItem,
   status,
   toWorkItemResponse,
+  versionFilter,
+  versionNeedsAgent,
 } from './schemas.ts';
 import type { Action } from './states.ts';
 import { findWorkItem, listWorkItems } from './store.ts';
@@ -49,6 +51,7 @@ const continueBody = z
 const filters = z.object({
   agent_id: z.string().optional().describe('Work Items of this agent.'),
   status: status.optional(),
+  agent_version: versionFilter,
   schedule_id: z.string().optional().describe('Work Items that this schedule created.'),
   needs_decision: z
     .enum(['true', 'false'])
@@ -112,7 +115,12 @@ export const workItemRoutes = (db: Database, { traceLinks, callbacks }: WorkItem
       scope: 'work_items:read',
       request: 'GET /work-items',
       summary: 'List Work Items',
-      query: offsetQuery.extend(filters.shape),
+      query: offsetQuery
+        .extend(filters.shape)
+        .refine(
+          ({ agent_id, agent_version }) => agent_version === undefined || agent_id !== undefined,
+          versionNeedsAgent,
+        ),
       response: offsetPageOf('WorkItemPage', publicWorkItem),
       handler: async ({ query: { limit, offset, ...filter } }) => {
         const { items, total } = await db.run((executor) =>

@@ -1,3 +1,4 @@
+import { pinAssignment } from '../agents/index.ts';
 import { hasCallbacks, recordDeliveries } from '../callbacks/index.ts';
 import { sql, type Tx } from '../database/index.ts';
 import { createRuns, type Lease, type Moved, type MoveReason } from '../runs/index.ts';
@@ -66,7 +67,11 @@ export const workItemRuns = createRuns<MovedItem>({
   columns: sql`${columns}, ${hasCallbacks} as notifies`,
   cancelColumn: 'cancel_requested_at',
   unsafeColumn: 'unsafe_tool_in_flight',
-  onClaim: [sql`started_at = platform_now()`, sql`updated_at = platform_now()`],
+  onClaim: [
+    sql`started_at = platform_now()`,
+    sql`updated_at = platform_now()`,
+    pinAssignment(sql`coalesce(w.schedule_id, w.id)`),
+  ],
   onMove: [sql`updated_at = platform_now()`],
   onEnd: (result, reason) => [sql`result = ${result}`, sql`review_reason = ${reason}`],
   contextCut: { read: sql`w.context_cut`, save: (cut) => ({ set: sql`context_cut = ${cut}` }) },

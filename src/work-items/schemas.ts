@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { changedCallbacks, newCallbacks, publicCallback } from '../callbacks/index.ts';
-import { id, jsonObject, jsonValue, optional, text, timestamp } from '../http/index.ts';
+import { id, jsonObject, jsonValue, optional, optionalQueryInteger, text, timestamp } from '../http/index.ts';
 import { runUsage, wholeUsage } from '../lib/usage.ts';
 import { messagePart, messageRoles } from '../messages/index.ts';
 import { pendingApproval } from '../runs/index.ts';
@@ -11,6 +11,16 @@ import type { WorkItem } from './store.ts';
 export const status = z.enum(statuses);
 
 export const message = text(10_000);
+
+/** Versions are numbered for each agent: a filter by one names the agent. */
+export const versionFilter = optionalQueryInteger(1, 2_000_000_000).describe(
+  'Work Items that this version of the agent executes. Requires one `agent_id`.',
+);
+
+export const versionNeedsAgent = {
+  path: ['agent_version'],
+  message: 'requires one `agent_id`: versions are numbered for each agent',
+};
 
 export const createBody = z
   .object({
@@ -47,6 +57,10 @@ export const publicWorkItem = z
   .object({
     id,
     agent_id: id.describe('The Worker agent that executes it. The Work Item outlives it.'),
+    agent_version: z
+      .int()
+      .nullable()
+      .describe('The version of the agent that executes it; null before the first claim.'),
     schedule_id: id.nullable().describe('The schedule that created it; null if none did.'),
     scheduled_for: timestamp
       .nullable()

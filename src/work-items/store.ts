@@ -14,6 +14,8 @@ export const cancelsChannel = 'work_item_cancels';
 
 export interface WorkItem extends RunRow {
   agent_id: string;
+  /** The version of the agent that its claim pinned; null before the first. */
+  agent_version: number | null;
   schedule_id: string | null;
   /** The nominal time that fired it; null if no schedule did. */
   occurrence: Date | null;
@@ -55,7 +57,7 @@ const needsDecision = sql`w.status in ('NEEDS_REVIEW', 'INDETERMINATE')`;
  * Columns of `work_items w`. Listed, because a named statement with `*` fails after a migration that adds a column. A
  * replica of the release before leaves the requests for decisions in the row when it continues a Work Item.
  */
-export const columns = sql`w.id, w.agent_id, w.schedule_id, w.occurrence, w.work_item_name, w.message, w.payload,
+export const columns = sql`w.id, w.agent_id, w.agent_version, w.schedule_id, w.occurrence, w.work_item_name, w.message, w.payload,
   w.status, w.result, w.error, w.usage, w.model, case when ${needsDecision} then w.review_reason end as review_reason,
   case when ${needsDecision} then w.pending_approvals end as pending_approvals, w.decisions, w.callbacks,
   w.attempts, w.created_by, w.created_at, w.updated_at, w.start_at, w.started_at, w.finished_at, w.cancel_requested_at,
@@ -73,7 +75,7 @@ interface NewExtras {
 }
 
 /** The inserted rows as `deliveryInsertion` takes them. */
-const created = sql`(select *, 'PENDING' as status, null::text as previous_status from inserted)`;
+const created = sql`(select *, 'PENDING' as status, null::text as previous_status, null::integer as agent_version from inserted)`;
 
 /** `start_at` if it is still to come: what a PENDING Work Item waits for. */
 export const startsLater = (startAt: RawBuilder<unknown>): RawBuilder<unknown> =>
@@ -230,6 +232,7 @@ export const listOpenness = async (
 
 export interface WorkItemFilter {
   agent_id?: string;
+  agent_version?: number | undefined;
   schedule_id?: string;
   status?: Status;
   /** True if a person has to decide something. */
@@ -252,6 +255,7 @@ export const listWorkItems = async (
     if (!isId(id)) return { items: [], total: 0 };
     conditions.push(sql`w.${sql.ref(name)} = ${id}`);
   }
+  if (filter.agent_version !== undefined) conditions.push(sql`w.agent_version = ${filter.agent_version}`);
   if (filter.status !== undefined) conditions.push(sql`w.status = ${filter.status}`);
   if (filter.needs_decision !== undefined) {
     conditions.push(filter.needs_decision ? needsDecision : sql`not (${needsDecision})`);

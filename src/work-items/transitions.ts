@@ -48,6 +48,7 @@ const setBy: Record<Action, (decisions: Decisions) => RawBuilder<unknown>[]> = {
     sql`usage = null`,
     sql`started_at = null`,
     sql`trace_id = null`,
+    sql`agent_version = null`,
   ],
   complete: () => [sql`error = null`, sql`review_reason = null`, workItemRuns.nothingAsked],
 };

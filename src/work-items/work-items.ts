@@ -103,7 +103,13 @@ const addCallbacks = async (
   const { stored, shown } = await store.add(tx, { workItemId: item.id }, given, actor);
   await updateCallbacks(tx, item.id, stored);
   if (!item.draft) {
-    const created = { ...item, schedule_id: null, status: 'PENDING', previous_status: null };
+    const created = {
+      ...item,
+      agent_version: null,
+      schedule_id: null,
+      status: 'PENDING',
+      previous_status: null,
+    };
     await recordDeliveries(tx, [created], 'work_item');
   }
   return shown;

@@ -1,7 +1,7 @@
+import { differences, type FieldChange, isSame, newFields } from '../lib/differences.ts';
 import type { Fault } from '../lib/errors.ts';
 import { isObject } from '../lib/objects.ts';
 import { showPath } from '../lib/text.ts';
-import { differences, type FieldChange, isSame, newFields } from './diff.ts';
 import type { WorkspaceDocument } from './document.ts';
 import { withoutDefaults } from './export.ts';
 import { at, inside } from './faults.ts';

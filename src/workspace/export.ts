@@ -1,5 +1,5 @@
+import { isSame } from '../lib/differences.ts';
 import { isObject } from '../lib/objects.ts';
-import { isSame } from './diff.ts';
 import { documentKeys, type WorkspaceDocument } from './document.ts';
 import type { Found, Item, Kind, KindName } from './kind.ts';
 import { mapStrings } from './paths.ts';

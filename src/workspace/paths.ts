@@ -1,8 +1,9 @@
+import type { Path } from '../lib/differences.ts';
 import { isObject } from '../lib/objects.ts';
 
-/** Walking values of JSON by paths, and copying them without losing a key `__proto__`. */
+export type { Path };
 
-export type Path = readonly (string | number)[];
+/** Walking values of JSON by paths, and copying them without losing a key `__proto__`. */
 
 /** `value` with each of its strings, and what is inside, replaced by what `change` returns. */
 export const mapStrings = (

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { sha256 } from '../lib/crypto.ts';
+import type { FieldChange } from '../lib/differences.ts';
 import type { Fault } from '../lib/errors.ts';
-import type { FieldChange } from './diff.ts';
 import type { WorkspaceDocument } from './document.ts';
 import { type Action, type Entry, readEntries } from './entries.ts';
 import { type Kind, type KindName, kindNames } from './kind.ts';

@@ -1,7 +1,7 @@
+import { isSame } from '../lib/differences.ts';
 import type { Fault } from '../lib/errors.ts';
 import { isObject } from '../lib/objects.ts';
 import { showPath } from '../lib/text.ts';
-import { isSame } from './diff.ts';
 import { faultsOf } from './faults.ts';
 import type { Found, Item, Kind } from './kind.ts';
 import { mapStrings, type Path, valueAt } from './paths.ts';

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { Executor, Tx } from '../database/index.ts';
+import { isSame } from '../lib/differences.ts';
 import { unprocessable } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
 import { bodyOf, defaultsOf, Field, itemOf, namesIn, type Referred, type Shape } from '../resource/index.ts';
 import { changesOf, itself, readBody } from './bodies.ts';
-import { isSame } from './diff.ts';
 import { requireAll } from './faults.ts';
 import type { Found, Item, Kind, NamesOf, Run } from './kind.ts';
 import { clean, withoutEmptyMaps } from './paths.ts';

@@ -57,6 +57,11 @@ eachDatabase((_name, open) => {
         execution: 'platform',
         result_schema: null,
         approval_role: 'builder',
+        release: 'automatic',
+        version: 1,
+        latest_version: 1,
+        has_changes: false,
+        canary: null,
         callbacks: [],
         settings: {
           max_concurrency: 4,
@@ -120,6 +125,8 @@ eachDatabase((_name, open) => {
         name: 'B',
         description: null,
         settings: { ...agent.settings, max_steps: 20, max_attempts: 9, max_concurrency: 2 },
+        version: 2,
+        latest_version: 2,
         updated_at: expect.any(String),
       });
     });

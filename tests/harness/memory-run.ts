@@ -28,6 +28,7 @@ export const memoryRun = (given: Partial<Attempt> & { mock?: unknown } = {}): Me
     run: {
       id: 'run',
       agentId: 'agent',
+      agentVersion: 1,
       conversationId: 'conversation',
       createdBy: 'tester',
       owner: { conversation_id: 'conversation', work_item_id: null },
@@ -48,7 +49,7 @@ export const memoryRun = (given: Partial<Attempt> & { mock?: unknown } = {}): Me
       },
     },
     start: { approved: [], interrupted: [], tokensBefore: 0 },
-    candidates: [{ model: mockModel(), contextTokens: 128_000 }],
+    candidates: [{ llmId: 'llm', model: mockModel(), contextTokens: 128_000 }],
     tools: builtInTools,
     withheld: [],
     resultCheck: null,
@@ -96,5 +97,5 @@ export const scriptedModel = (
       };
     },
   };
-  return { model, contextTokens: 1_000, requests };
+  return { llmId: 'llm', model, contextTokens: 1_000, requests };
 };

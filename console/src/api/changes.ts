@@ -1,6 +1,7 @@
 import type { OperationId, ReadId } from './operations.ts';
 
-const agents = ['listAgentSummaries', 'getAgentOverview', 'getAgent'] as const;
+const versions = ['listAgentVersions', 'listAgentPublications', 'getAgentVersion'] as const;
+const agents = ['listAgentSummaries', 'getAgentOverview', 'getAgent', ...versions] as const;
 const conversation = ['getConversationDetail', 'listConversations'] as const;
 const schedules = [
   ...['findSchedule', 'getSchedule', 'listAllSchedules', 'getScheduleTimeline', 'listOccurrences'],
@@ -37,6 +38,12 @@ export const changes = {
   createAgent: agents,
   updateAgent: agents,
   deleteAgent: 'everything',
+  discardAgentDraft: agents,
+  publishAgent: agents,
+  rollBackAgent: agents,
+  startCanary: agents,
+  promoteCanary: agents,
+  abortCanary: agents,
 
   createConversation: [...conversation, ...agents],
   updateConversation: conversation,

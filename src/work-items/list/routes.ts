@@ -11,7 +11,8 @@ import {
 } from '../../http/index.ts';
 import { unprocessable } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
-import { searchQuery } from '../search/schemas.ts';
+import { versionNeedsAgent } from '../schemas.ts';
+import { hasOneAgent, searchQuery } from '../search/schemas.ts';
 import {
   countByStatus,
   countNewer,
@@ -35,21 +36,23 @@ const ids = queryList(z.string(), mostIds)
   .optional()
   .describe('Only those of these that also match the other filters; all of them in one page.');
 
-const listQuery = searchQuery.extend({
-  ids,
-  sort: z
-    .enum(sorts)
-    .default('created')
-    .describe(
-      '`created`: newest first. `finished`: last finished first. `duration`: longest first. `waiting`: those that wait for a person, longest wait first. What has none of it follows at the end, newest first.',
-    ),
-  counts: z
-    .enum(['0', '1'])
-    .optional()
-    .describe('1: also count, for each status, what the other filters match.'),
-  limit,
-  next: z.string().optional().describe('The `next` of the page before, unchanged.'),
-});
+const listQuery = searchQuery
+  .extend({
+    ids,
+    sort: z
+      .enum(sorts)
+      .default('created')
+      .describe(
+        '`created`: newest first. `finished`: last finished first. `duration`: longest first. `waiting`: those that wait for a person, longest wait first. What has none of it follows at the end, newest first.',
+      ),
+    counts: z
+      .enum(['0', '1'])
+      .optional()
+      .describe('1: also count, for each status, what the other filters match.'),
+    limit,
+    next: z.string().optional().describe('The `next` of the page before, unchanged.'),
+  })
+  .refine(hasOneAgent, versionNeedsAgent);
 
 const counts = z
   .object(
@@ -123,7 +126,9 @@ export const workItemListRoutes = (db: Database): Route[] => [
     request: 'GET /work-items/newer',
     summary: 'Count newer Work Items',
     description: 'How many that match the filters were created after the first one of a list.',
-    query: searchQuery.extend({ than: z.string().describe('The id of the newest Work Item that is known.') }),
+    query: searchQuery
+      .extend({ than: z.string().describe('The id of the newest Work Item that is known.') })
+      .refine(hasOneAgent, versionNeedsAgent),
     otherStatuses: [400],
     cache: 'content',
     response: z

@@ -10,6 +10,7 @@ export interface WorkItemRow
       WorkItem,
       | 'id'
       | 'agent_id'
+      | 'agent_version'
       | 'schedule_id'
       | 'occurrence'
       | 'work_item_name'
@@ -42,7 +43,7 @@ export const listRows = async (executor: Executor, ids: readonly string[]): Prom
   if (ids.length === 0) return [];
   const { rows } = await sql<WorkItemRow>`
     select w.id, w.agent_id, a.name as agent_name, a.id is not null as agent_exists, a.max_attempts,
-      w.schedule_id, s.work_item_name as schedule_name, s.id is not null as schedule_exists, w.occurrence,
+      w.agent_version, w.schedule_id, s.work_item_name as schedule_name, s.id is not null as schedule_exists, w.occurrence,
       w.work_item_name, w.status, w.usage, w.model, w.attempts, w.created_by, w.by_person,
       creator.name as creator_name, w.created_at, w.updated_at, w.start_at, w.started_at, w.finished_at, w.cancel_requested_at,
       case when w.error is not null then jsonb_build_object('code', w.error ->> 'code',

@@ -13,6 +13,8 @@ export interface WorkItemSearch {
   ids?: readonly string[] | undefined;
   status?: readonly Status[] | undefined;
   agent_id?: readonly string[] | undefined;
+  /** Of the one agent. */
+  agent_version?: number | undefined;
   schedule_id?: string | undefined;
   source?: Source | undefined;
   error_code?: string | undefined;
@@ -134,6 +136,7 @@ export const conditionsOf = (search: WorkItemSearch): Conditions | null => {
       leadBy(agents.length === 1 ? sql`w.agent_id = ${agents[0]}` : sql`w.agent_id = any(${agents}::uuid[])`),
     );
   }
+  if (search.agent_version !== undefined) others.push(sql`w.agent_version = ${search.agent_version}`);
   if (source === 'schedule') others.push(sourceConditions.schedule);
   else if (source) leads.push(leadBy(sourceConditions[source]));
   if (q !== undefined) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { givenTime, queryList, text } from '../../http/index.ts';
-import { status } from '../schemas.ts';
+import { status, versionFilter, versionNeedsAgent } from '../schemas.ts';
 import { sources } from './conditions.ts';
 
 /** Number of agents that one list merges. */
@@ -23,10 +23,19 @@ const single = {
   q: text(200, 1).optional().describe('How the name or the id begins, in upper or lower case.'),
 };
 
+export const hasOneAgent = ({
+  agent_id,
+  agent_version,
+}: {
+  agent_id?: unknown;
+  agent_version?: unknown;
+}): boolean => agent_version === undefined || (Array.isArray(agent_id) && agent_id.length === 1);
+
 const repeated = ', given several times or with commas';
 
-/** The filters in a query. */
+/** The filters in a query. Refine what extends it by `hasOneAgent`. */
 export const searchQuery = z.object({
+  agent_version: versionFilter,
   status: queryList(status, 8).optional().describe(oneOfMany(repeated)),
   agent_id: queryList(z.string(), mostAgents).optional().describe(oneOfMany(repeated)),
   ...single,
@@ -40,8 +49,14 @@ const oneOrMany = <S extends z.ZodType>(item: S, most: number) =>
 /** Filters of the query, in a body. */
 export const searchBody = z
   .object({
+    agent_version: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Work Items that this version of the agent executes. Requires one `agent_id`.'),
     status: oneOrMany(status, 8).optional().describe(oneOfMany('')),
     agent_id: oneOrMany(z.string(), mostAgents).optional().describe(oneOfMany('')),
     ...single,
   })
+  .refine(hasOneAgent, versionNeedsAgent)
   .meta({ id: 'WorkItemFilter' });

@@ -33,6 +33,8 @@ export const agentKind = ({ rules }: Agents): Kind =>
     kind: 'agent',
     key: 'agents',
     defaults,
+    // Left out, it stays: a document that knows no releases changes none.
+    prepare: (given, found) => ({ release: found?.item.release ?? 'automatic', ...given }),
     toDocument: ({ approval_role, ...item }) =>
       approval_role === defaultApprovalRole[item.mode as 'worker'] ? item : { ...item, approval_role },
     complete: (item, body, found) => ({

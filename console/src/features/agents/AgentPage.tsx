@@ -21,6 +21,9 @@ const InstructionsTab = lazy(() =>
   import('./InstructionsTab.tsx').then(({ InstructionsTab }) => ({ default: InstructionsTab })),
 );
 const ToolsTab = lazy(() => import('./ToolsTab.tsx').then(({ ToolsTab }) => ({ default: ToolsTab })));
+const VersionsTab = lazy(() =>
+  import('./VersionsTab.tsx').then(({ VersionsTab }) => ({ default: VersionsTab })),
+);
 
 const later = (tab: ReactNode) => <Suspense fallback={<Skeleton rows={8} height={60} />}>{tab}</Suspense>;
 
@@ -89,6 +92,7 @@ export const AgentPage = () => {
               conversations: worker ? null : () => <ConversationsTab agentId={agent.id} />,
               instructions: () => later(<InstructionsTab agentId={agent.id} />),
               tools: () => later(<ToolsTab agentId={agent.id} />),
+              versions: () => later(<VersionsTab agentId={agent.id} />),
               connect: () => later(<ConnectTab agent={agent} />),
             }}
           />

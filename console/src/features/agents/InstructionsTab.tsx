@@ -5,6 +5,7 @@ import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import { NumberField, notify, optionsOf, Segmented, Textarea, TextField } from '../../ui/index.ts';
 import { LoadedAgent, useAgentForm } from './AgentForm.tsx';
+import { DraftStatus } from './DraftStatus.tsx';
 import { FallbackSelect, LlmSelect } from './LlmSelect.tsx';
 import { hintOf, settingNames, toBody, toValues } from './values.ts';
 
@@ -60,5 +61,12 @@ const InstructionsForm = ({ agent, got }: { agent: PublicAgent; got: LoadState<P
 
 /** The form of instructions, model and limits. */
 export const InstructionsTab = ({ agentId }: { agentId: string }) => (
-  <LoadedAgent agentId={agentId}>{(agent, got) => <InstructionsForm agent={agent} got={got} />}</LoadedAgent>
+  <LoadedAgent agentId={agentId}>
+    {(agent, got) => (
+      <>
+        <DraftStatus agent={agent} />
+        <InstructionsForm agent={agent} got={got} />
+      </>
+    )}
+  </LoadedAgent>
 );

@@ -5,6 +5,7 @@ import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import { Checkbox, MultiSelect, notify, optionsOf, permissionReason, Select } from '../../ui/index.ts';
 import { LoadedAgent, useAgentForm } from './AgentForm.tsx';
+import { DraftStatus } from './DraftStatus.tsx';
 import { PolicyFields } from './PolicyFields.tsx';
 
 const toValues = ({
@@ -106,5 +107,12 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: LoadState<PublicAg
 
 /** The form of tool servers, semantic data models, and approvals. */
 export const ToolsTab = ({ agentId }: { agentId: string }) => (
-  <LoadedAgent agentId={agentId}>{(agent, got) => <ToolsForm agent={agent} got={got} />}</LoadedAgent>
+  <LoadedAgent agentId={agentId}>
+    {(agent, got) => (
+      <>
+        <DraftStatus agent={agent} />
+        <ToolsForm agent={agent} got={got} />
+      </>
+    )}
+  </LoadedAgent>
 );

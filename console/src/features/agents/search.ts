@@ -5,6 +5,17 @@ export const agentsSearch = searchSchema({ q: text, mode: text, next: text });
 export const newAgentSearch = searchSchema({ copy: text });
 
 export const agentSearch = searchSchema({
-  tab: oneOf(['overview', 'schedules', 'work-items', 'conversations', 'instructions', 'tools', 'connect']),
+  tab: oneOf([
+    'overview',
+    'schedules',
+    'work-items',
+    'conversations',
+    'instructions',
+    'tools',
+    'versions',
+    'connect',
+  ]),
   next: text,
+  from: text,
+  to: text,
 });

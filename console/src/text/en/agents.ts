@@ -46,6 +46,7 @@ export const agents = catalog({
     conversations: 'Conversations',
     instructions: 'Instructions',
     tools: 'Tools',
+    versions: 'Versions',
     connect: 'Connect',
   },
   leadOf: (mode: string, execution: string) => `${mode} agent, executed ${execution}.`,

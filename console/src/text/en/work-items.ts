@@ -115,6 +115,7 @@ export const workItems = catalog({
   facts: {
     status: 'Status',
     agent: 'Agent',
+    version: 'Version',
     source: 'Source',
     model: 'Model',
     tokens: 'Tokens',

@@ -13,7 +13,19 @@ const executedMs = ({ attempts }: Pick<WorkItemDetail, 'attempts'>, now = Date.n
   );
 
 export const WorkItemFacts = ({ item }: { item: WorkItemDetail }) => {
-  const { status, agent, model, usage, attempts, created_at, start_at, finished_at, id, error } = item;
+  const {
+    status,
+    agent,
+    agent_version,
+    model,
+    usage,
+    attempts,
+    created_at,
+    start_at,
+    finished_at,
+    id,
+    error,
+  } = item;
   const trace = attempts.findLast(({ trace_id }) => trace_id)?.trace_id ?? null;
   const f = words.facts;
   return (
@@ -31,6 +43,19 @@ export const WorkItemFacts = ({ item }: { item: WorkItemDetail }) => {
             ) : (
               words.deletedAgent
             ),
+          ],
+          agent_version !== null && [
+            f.version,
+            <Link
+              key="version"
+              href={to(
+                '/agents/$agentId',
+                { agentId: agent.id },
+                { tab: 'versions', from: String(agent_version) },
+              )}
+            >
+              {agent_version}
+            </Link>,
           ],
           model !== null && [f.model, model],
           usage && [

@@ -1,7 +1,9 @@
-import { canonicalJson } from '../lib/canonical-json.ts';
-import { isObject } from '../lib/objects.ts';
-import { showPath } from '../lib/text.ts';
-import type { Path } from './paths.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { isObject } from './objects.ts';
+import { showPath } from './text.ts';
+
+/** The keys and positions that lead to a value. */
+export type Path = readonly (string | number)[];
 
 /** One field of a change. Of a secret neither value is shown. */
 export interface FieldChange {
@@ -20,7 +22,13 @@ const areAlike = (a: unknown, b: unknown): a is unknown[] =>
 /** Returns the shown form of a value; secrets are hidden. */
 export type Show = (value: unknown, path: Path, side: 'from' | 'to') => unknown;
 
-export const differences = (from: unknown, to: unknown, show: Show, path: Path = []): FieldChange[] => {
+/** The fields in which two values differ, by path. */
+export const differences = (
+  from: unknown,
+  to: unknown,
+  show: Show = (value) => value,
+  path: Path = [],
+): FieldChange[] => {
   if (isSame(from, to)) return [];
   if (isObject(from) && isObject(to)) {
     const keys = [...new Set([...Object.keys(to), ...Object.keys(from)])];

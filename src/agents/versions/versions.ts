@@ -1,0 +1,133 @@
+import { audit } from '../../audit/index.ts';
+import type { Tx } from '../../database/index.ts';
+import { ApiError, unprocessable } from '../../lib/errors.ts';
+import type { Actor } from '../../lib/principal.ts';
+import { rfc8785 } from '../../lib/rfc8785.ts';
+import { type AgentHooks, lockReferences } from '../agents.ts';
+import { checkMayLoosen } from '../loosening.ts';
+import { type Agent, type Content, contentColumns } from '../store.ts';
+import { shownContent, withContent } from './content.ts';
+import { checkNoCanary } from './release.ts';
+import {
+  findPublication,
+  findVersion,
+  freeze,
+  type NewPublication,
+  type Publication,
+  recordPublication,
+  updateDraft,
+  updatePublished,
+} from './store.ts';
+
+/** Returns what the content of the agent names and what was deleted. What exists is locked for share. */
+export const listMissing = async (tx: Tx, agent: Agent): Promise<{ field: string; id: string }[]> =>
+  (await lockReferences(tx, shownContent(agent))).map(({ path, text }) => ({
+    field: path.split(/[.[]/)[0]!,
+    id: text,
+  }));
+
+/** Throws 412 with `missing` if the content of the agent names what was deleted. */
+export const checkNothingMissing = async (tx: Tx, agent: Agent): Promise<void> => {
+  const missing = await listMissing(tx, agent);
+  if (missing.length === 0) return;
+  throw new ApiError(
+    'precondition_failed',
+    'It names what was deleted. Change the draft, and publish that.',
+    { missing },
+  );
+};
+
+/** Moves the pointer of the locked agent to a version, and ends its canary. Throws 403 and 412. */
+export const moveTo = async (
+  tx: Tx,
+  actor: Actor,
+  hooks: Pick<AgentHooks, 'onSettings'>,
+  agent: Agent,
+  { version, content, draft }: { version: number; content: Content; draft: Content | null },
+  publication: NewPublication,
+): Promise<Publication> => {
+  const after = withContent(agent, content);
+  await checkNothingMissing(tx, after);
+  await checkMayLoosen(tx, actor, agent, after);
+  const pointer = await recordPublication(tx, agent, version, publication, actor.principal);
+  const differs = draft !== null && rfc8785(draft) !== rfc8785(content);
+  await updatePublished(tx, agent.id, contentColumns, { content, pointer, draft: differs ? draft : null });
+  await hooks.onSettings(tx);
+  return (await findPublication(tx, agent.id, pointer.publication_id))!;
+};
+
+/** Publishes the draft of the locked agent. Without one, returns the last publication and changes nothing. Throws 403 and 412. */
+export const publishDraft = async (
+  tx: Tx,
+  actor: Actor,
+  hooks: Pick<AgentHooks, 'onSettings'>,
+  agent: Agent,
+  { note }: { note?: string | null | undefined } = {},
+): Promise<Publication> => {
+  if (agent.draft === null) return (await findPublication(tx, agent.id, agent.publication_id))!;
+  checkNoCanary(agent);
+  const version = await freeze(tx, agent.id, agent.draft, actor.principal);
+  const publication = await moveTo(
+    tx,
+    actor,
+    hooks,
+    agent,
+    { version, content: agent.draft, draft: null },
+    { kind: 'publish', note },
+  );
+  await audit(tx, actor, 'agent.publish', agent.id, {
+    name: agent.name,
+    version,
+    from_version: agent.version,
+    publication_id: publication.id,
+  });
+  return publication;
+};
+
+/**
+ * Moves the pointer back to a version that was published before, and ends a canary. The draft becomes that version with
+ * `release: automatic`, and stays otherwise. Throws 403, 412 and 422.
+ */
+export const rollBack = async (
+  tx: Tx,
+  actor: Actor,
+  hooks: Pick<AgentHooks, 'onSettings'>,
+  agent: Agent,
+  { version, reason }: { version: number; reason?: string | null | undefined },
+): Promise<Publication> => {
+  const target = await findVersion(tx, agent.id, version);
+  if (!target) throw unprocessable([{ path: 'version', message: 'is not a version of this agent' }]);
+  if (version === agent.version) return (await findPublication(tx, agent.id, agent.publication_id))!;
+  if (target.published_at === null) {
+    throw new ApiError(
+      'precondition_failed',
+      `Version ${version} was never published. Publish a draft with its content instead.`,
+      { version },
+    );
+  }
+  const { content } = target;
+  const kept = agent.release === 'automatic' ? null : (agent.draft ?? agent.content);
+  const publication = await moveTo(
+    tx,
+    actor,
+    hooks,
+    agent,
+    { version, content, draft: kept },
+    { kind: 'rollback', reason },
+  );
+  await audit(tx, actor, 'agent.rollback', agent.id, {
+    name: agent.name,
+    version,
+    from_version: agent.version,
+    publication_id: publication.id,
+    ...(agent.canary ? { canary_version: agent.canary.version } : {}),
+  });
+  return publication;
+};
+
+/** Makes the draft of the locked agent the published version again. */
+export const discardDraft = async (tx: Tx, actor: Actor, agent: Agent): Promise<void> => {
+  if (agent.draft === null) return;
+  await updateDraft(tx, agent.id, null);
+  await audit(tx, actor, 'agent.update', agent.id, { name: agent.name, changed: ['draft'] });
+};
