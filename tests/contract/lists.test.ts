@@ -154,6 +154,9 @@ describe('lists', () =>
         // What was made after the first page is not in the walk, and what was made before it comes first.
         expect(walk.indexOf(ids[0])).toBeGreaterThan(0);
         expect(walk.slice(walk.indexOf(ids[0]))).toEqual(ids);
+        // A page that ends where the list ends is the last one.
+        const whole = await page('limit=200');
+        expect(await page(`limit=${whole.ids.length}`)).toEqual(whole);
       },
     );
   }));

@@ -24,10 +24,16 @@ const validators = new Map<Schema, (value: unknown) => boolean>();
 
 /** Whether a property of this schema takes `value`. */
 const takes = (document: Schema, schema: Schema, value: unknown): boolean => {
-  if (!validators.has(schema)) {
-    validators.set(schema, ajv.compile({ ...schema, components: document.components }));
+  let validator = validators.get(schema);
+  if (!validator) {
+    // Compiled once for all that refer to them, because that takes far longer than a check.
+    const id = document.info.title.replace(/\W+/g, '-');
+    if (!ajv.getSchema(id)) ajv.addSchema({ $id: id, components: document.components });
+    const refersTo = JSON.stringify(schema).replaceAll('"#/components/', `"${id}#/components/`);
+    validator = ajv.compile(JSON.parse(refersTo)) as (value: unknown) => boolean;
+    validators.set(schema, validator);
   }
-  return validators.get(schema)!(value);
+  return validator(value);
 };
 
 /** The schemas of which a value has to have one, without null, references followed. */
