@@ -151,7 +151,7 @@ export interface Config {
   host: string;
   dataDir: string;
   databaseUrl: string | null;
-  /** Where notifications of the same database come from, if not over `databaseUrl`. */
+  /** The source of notifications of the same database, if they do not come over `databaseUrl`. */
   databaseListenUrl: string | null;
   /** The telemetry log that all replicas share; null: this replica has its own in the data folder. */
   telemetryLog: NatsAddress | null;
@@ -173,13 +173,13 @@ export interface Config {
   };
   /** The proxies of outgoing requests; undefined: none. */
   proxies: Proxies | undefined;
-  /** Whether tool servers may be local processes. */
+  /** True if tool servers may be local processes. */
   allowStdioToolServers: boolean;
   /** PATH, where the commands of local tool servers are found. */
   path: string;
   trustProxy: string[];
   logLevel: string;
-  /** Whether each chained entry of the audit log is also a line on standard output. */
+  /** True if each chained entry of the audit log is also a line on standard output. */
   auditToLog: boolean;
   /** Null: an integration that names no header sends all that are known. */
   llmTracingProjectHeader: string | null;

@@ -9,7 +9,7 @@ import type { LoopPass } from './lib/loop.ts';
 import type { Metric } from './lib/metrics.ts';
 import type { CurrentSettings, Settings } from './settings/index.ts';
 
-/** What every feature may use. `services.ts` opens it and closes it. */
+/** The services that every feature may use. `services.ts` opens and closes them. */
 export interface Services {
   config: Config;
   db: Database;
@@ -29,7 +29,7 @@ export interface FeatureLoop {
   start(): void;
   /** Resolves when nothing of it runs any more, within 20 s. */
   stop(): Promise<void>;
-  /** What it last did, for the heartbeat. */
+  /** Returns what the loop last did, for the heartbeat. */
   pass?(): LoopPass;
 }
 
@@ -37,9 +37,9 @@ export interface FeatureLoop {
 export type Retention = (tx: Tx, settings: Settings, limit: number) => Promise<number>;
 
 /**
- * What a feature gives to the platform. `index.ts` of a feature exports one `createX(services, needs)`, which returns
- * this and whatever other features call. It reads and writes nothing: a list of features can be made without a
- * database, to print what they declare. `start` is the first to touch the outside.
+ * The parts that a feature gives to the platform. `index.ts` of a feature exports one `createX(services, needs)`, which
+ * returns these and whatever other features call. `createX` reads and writes nothing: a list of features can be made
+ * without a database, to print what they declare. `start` is the first to touch the outside.
  */
 export interface Feature extends RouteGroup {
   /** The columns that the vault has sealed. */

@@ -3,7 +3,7 @@ import type { Database } from './database/index.ts';
 import type { OwnerKind } from './files/index.ts';
 import { getWorkItem, keepWorkItem, lockDraft } from './work-items/index.ts';
 
-/** What has files and data frames. */
+/** The kinds of owners of files and data frames. */
 export const fileOwners = (db: Database): readonly OwnerKind[] => [
   {
     name: 'Conversation',

@@ -4,7 +4,7 @@ import { messageOf } from './lib/errors.ts';
 import { createLogger } from './lib/log.ts';
 import { startPlatform } from './platform.ts';
 
-/** How long work in progress may take after a signal, in milliseconds. The rest is released when its lease expires. */
+/** The time limit of work in progress after a signal, in milliseconds. The rest is released when its lease expires. */
 const stopWithinMs = 19_500;
 
 const refuse = (mistakes: string[]): never => {

@@ -5,7 +5,7 @@ import { Secret } from './lib/crypto.ts';
 const isLoopback = ({ hostname }: URL): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
 
-/** Whether credentials may travel there: https, or http that does not leave this machine. */
+/** Returns whether credentials may travel there: https, or http that does not leave this machine. */
 const isSecure = (value: string): boolean => {
   if (!URL.canParse(value)) return false;
   const url = new URL(value);

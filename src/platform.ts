@@ -39,7 +39,8 @@ export interface Platform {
 }
 
 /**
- * What was started, to be stopped in the opposite order. A part that fails to stop does not keep the others running.
+ * The parts that were started, to be stopped in the opposite order. A part that fails to stop does not keep the others
+ * running.
  */
 class Started {
   readonly #stops: [name: string, stop: () => unknown][] = [];

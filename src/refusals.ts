@@ -7,7 +7,10 @@ import type { Actor } from './lib/principal.ts';
 /** For how long equal refusals of a principal are counted before the log gets their number. */
 const windowMs = 60_000;
 
-/** How many paths of a principal are told apart in one window. After that, refusals are counted by operation alone. */
+/**
+ * The number of paths of a principal that are told apart in one window. After that, refusals are counted by operation
+ * alone.
+ */
 const mostPaths = 50;
 
 const anyPath = '*';
@@ -18,7 +21,7 @@ interface Group {
   actor: Actor;
   operation: string;
   path: string;
-  /** How many came after the first, which has an entry of its own. */
+  /** The number that came after the first, which has an entry of its own. */
   further: number;
   firstAt: number;
   lastAt: number;
@@ -38,7 +41,7 @@ interface Window {
 export class Refusals {
   readonly #services: Pick<Services, 'db' | 'log' | 'clock'>;
   readonly #windows = new Map<string, Window>();
-  /** What is to be written; kept until it is. */
+  /** The groups that are to be written; each is kept until it is. */
   #ended: Group[] = [];
   readonly #loop: Loop;
 

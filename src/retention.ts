@@ -2,7 +2,7 @@ import type { Retention, Services } from './feature.ts';
 import { Loop } from './lib/loop.ts';
 import { readSettings } from './settings/index.ts';
 
-/** How many rows one transaction deletes: few enough that nothing waits for it. */
+/** The number of rows that one transaction deletes: few enough that nothing waits for it. */
 const batch = 2_000;
 const everyMs = 3_600_000;
 

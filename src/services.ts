@@ -34,7 +34,7 @@ const refusals: Record<string, string> = {
 /** Files that an address names, such as `sslrootcert`. */
 const fileCodes = ['ENOENT', 'EACCES', 'EISDIR'];
 
-/** What no later attempt changes: a certificate that is not trusted, or a file that cannot be read. */
+/** Returns a fault that no later attempt changes: a certificate that is not trusted, or a file that cannot be read. */
 const faultOf = (error: unknown): string | undefined => {
   const { code = '', path } = error as { code?: string; path?: string };
   if (fileCodes.includes(code) && path) return `the file ${path} cannot be read (${code})`;
@@ -140,7 +140,7 @@ export const rotateCredentials = (
 
 type OpenServices = Omit<Services, 'publicUrl'> & { settings: SettingsFeature };
 
-/** How long a notification may take, in milliseconds. */
+/** The time limit of a notification, in milliseconds. */
 const notificationMs = 5_000;
 
 /**

@@ -19,7 +19,7 @@ import { keyOfSession, personOfSession } from './sessions/session-principal.ts';
 import type { SessionOfRequest } from './sessions/store.ts';
 
 /**
- * How exact `last_used_at` is, in milliseconds, so that not every request writes. `touchKey` writes at most once a
+ * The precision of `last_used_at` in milliseconds, so that not every request writes. `touchKey` writes at most once a
  * minute; a little more, so that each of our calls writes.
  */
 const touchEveryMs = 61_000;
@@ -28,7 +28,7 @@ const maxTouched = 10_000;
 const unauthorized = (message: string) => new ApiError('unauthorized', message);
 
 type FoundKey = ReturnType<typeof keyPrincipal> & {
-  /** How long the key lives on, in milliseconds. */
+  /** The rest of the key's life, in milliseconds. */
   livesMs: number;
 };
 const malformedKey: FoundKey = { refused: 'The API key is not valid.', livesMs: Number.POSITIVE_INFINITY };
@@ -48,7 +48,6 @@ export const bootstrap: Principal = {
   sessionId: null,
 };
 
-/** Where a request comes from. */
 type Client = Pick<Credentials, 'ip' | 'userAgent'>;
 
 interface AuthenticatorParts extends Pick<Services, 'db' | 'log' | 'settings' | 'clock'> {
@@ -133,7 +132,7 @@ export class Authenticator {
     return found.principal;
   }
 
-  /** Whether `hash` is the SHA-256 of the bootstrap key. */
+  /** Returns whether `hash` is the SHA-256 of the bootstrap key. */
   isBootstrapHash(hash: string): boolean {
     return this.#bootstrapHash !== null && timingSafeEqual(Buffer.from(hash), this.#bootstrapHash);
   }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** How long a look-up is cached, in milliseconds. A change whose notification was lost takes effect after this time. */
+/** The life of a cached look-up, in milliseconds. A change whose notification was lost takes effect after this time. */
 const cacheTtlMs = 900;
 const maxCached = 10_000;
 

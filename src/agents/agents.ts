@@ -29,7 +29,7 @@ import { withDraft } from './versions/content.ts';
 import { releaseOf } from './versions/release.ts';
 import { setFirstAuthor } from './versions/store.ts';
 
-/** What other features do in the transaction that changes an agent. */
+/** The work of other features in the transaction that changes an agent. */
 export interface AgentHooks {
   callbacks: CallbackStore;
   /** Called before the row of the agent is deleted, and the rows that depend on it. */
@@ -68,7 +68,7 @@ export const lockAgentMode = async (tx: Tx, id: string): Promise<{ mode: AgentMo
 export const lockAgentForShare = async (tx: Tx, id: string): Promise<boolean> =>
   isId(id) && (await findLockedAgent(tx, id, 'share')) !== undefined;
 
-/** How many agents an error names that keep something from being deleted. */
+/** The most agents that an error names because they keep something from being deleted. */
 const shownAgents = 10;
 
 const namedBy = {

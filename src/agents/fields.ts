@@ -48,7 +48,10 @@ const approvalRole = z
     'The lowest role that may decide on its tool calls. Default: `builder` for a worker agent, `member` for a conversational one.',
   );
 
-/** Why the schema cannot be used, null if it can: it compiles, describes an object and refers to no other document. */
+/**
+ * Returns why the schema cannot be used. Null if it can: it compiles, describes an object and refers to no other
+ * document.
+ */
 const schemaFault = (schema: Record<string, unknown>): string | null => {
   const bytes = Buffer.byteLength(JSON.stringify(schema));
   if (bytes > maxResultSchemaKb * 1_024) return `must have at most ${maxResultSchemaKb} KB as JSON`;

@@ -24,7 +24,7 @@ export { findPinned, getPinned, type PinnedAgent, pinAssignment } from './versio
 export { type NamedInRun, recordFirstRun } from './versions/store.ts';
 export { listMissing } from './versions/versions.ts';
 
-/** What the routes do, for other features that change agents. */
+/** The rules behind the routes, for other features that change agents. */
 interface AgentRules {
   /** All agents, with the secrets of their callbacks. */
   list(executor: Executor): Promise<(Omit<Agent, 'callbacks'> & { callbacks: object[] })[]>;

@@ -16,7 +16,7 @@ import { type Agent, listAgentsUsing } from './store.ts';
  * has that role.
  */
 
-/** What of an agent says who controls its tool calls. */
+/** The fields of an agent that say who controls its tool calls. */
 type Controls = Pick<
   Agent,
   'id' | 'name' | 'approval_role' | 'tool_server_ids' | 'tool_policies' | 'settings'

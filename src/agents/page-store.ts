@@ -2,7 +2,7 @@ import { type Executor, type Page, type RawBuilder, sql } from '../database/inde
 import { idsBeginning } from '../lib/ids.ts';
 import type { Agent, AgentMode } from './store.ts';
 
-/** What an agent has, with counts up to `mostCounted`. */
+/** An agent and what it has. Counts end at `mostCounted`. */
 export interface AgentSummaryRow
   extends Pick<
     Agent,
@@ -127,7 +127,7 @@ export const listScopedIntegrations = async (
   return rows;
 };
 
-/** What agents can be given, by name; at most `mostCounted`. */
+/** Resolves to what agents can be given, by name; at most `mostCounted`. */
 export const listNames = async (
   executor: Executor,
   table: 'tool_servers' | 'semantic_data_models',
@@ -137,7 +137,7 @@ export const listNames = async (
   return rows;
 };
 
-/** What only the page of one agent shows. */
+/** Resolves to what only the page of one agent shows. `conversations` ends at `mostCounted`. */
 export const findAgentFacts = async (
   executor: Executor,
   agentId: string,

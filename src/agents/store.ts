@@ -17,7 +17,10 @@ import { fields } from './fields.ts';
 
 export type AgentMode = 'worker' | 'conversational';
 
-/** What a version freezes, as the columns of a row of agents: null in them means the same as in the row. */
+/**
+ * The frozen part of an agent in a version, as the columns of a row of agents: null in them means the same as in the
+ * row.
+ */
 export type Content = Record<string, unknown>;
 
 /** A share of what is claimed that runs another version than the published one. */
@@ -48,10 +51,10 @@ declare module '../database/database.ts' {
   }
 }
 
-/** What a client may set. */
+/** The fields that a client may set. */
 export type AgentFields = ValuesOf<typeof agents>;
 
-/** What a client changes; what is left out stays. */
+/** The fields that a client changes. A field that is left out stays. */
 export type AgentChanges = ChangesOf<typeof agents>;
 
 type AgentRecord = RecordOf<typeof agents>;
@@ -114,8 +117,8 @@ export const findAgent = async (executor: Executor, id: string): Promise<Agent |
 };
 
 /**
- * What a lock blocks until the transaction ends. `share`: deleting the agent. `update`: also changing it, and `update`
- * locks. `delete`: also `share` locks.
+ * A lock, by what it blocks until the transaction ends. `share`: deleting the agent. `update`: also changing it, and
+ * `update` locks. `delete`: also `share` locks.
  */
 export type AgentLock = 'share' | 'update' | 'delete';
 

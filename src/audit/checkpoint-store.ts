@@ -81,8 +81,8 @@ export const findCheckpointUpTo = (
     .executeTakeFirst();
 
 /**
- * Whether an hour has passed since `since` or, if that is null, since the entry at `position` was written; false if
- * there is no such entry.
+ * Resolves to whether an hour has passed since `since` or, if that is null, since the entry at `position` was written;
+ * false if there is no such entry.
  */
 export const hourHasPassed = async (executor: Executor, since: Date | null, position: number) => {
   const { rows } = await sql<{ passed: boolean | null }>`

@@ -9,7 +9,7 @@ import {
 } from './checkpoint-store.ts';
 import { findChainedHash } from './store.ts';
 
-/** How many entries follow a checkpoint at most before the next one. */
+/** The most entries between a checkpoint and the next one. */
 export const checkpointInterval = 1_000;
 
 type Checkpoint = Omit<CheckpointRow, 'key_id' | 'signature'>;
@@ -25,7 +25,7 @@ export const signedText = ({ kind, number, position, hash, at }: Checkpoint): st
     at: at.toISOString(),
   });
 
-/** Whether the signature is right and of a key that the vault has. */
+/** Returns whether the signature is right and of a key that the vault has. */
 export const isSigned = (vault: Vault, row: CheckpointRow): boolean =>
   vault.verify(row.key_id, signedText(row), row.signature);
 

@@ -2,7 +2,7 @@ import { json, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 
-/** Where an entry came from. Entries of releases before it have none. */
+/** The origin of an entry. Entries of releases before it have none. */
 export interface AuditContext {
   /** The address of the client, behind trusted proxies; null if the platform itself acted, like `user_agent`. */
   ip: string | null;
@@ -40,7 +40,7 @@ interface NewEntry {
   outcome?: 'done' | 'refused';
 }
 
-/** How many entries one statement inserts: few enough that their JSON stays in the range of a megabyte. */
+/** The number of entries that one statement inserts: few enough that their JSON stays in the range of a megabyte. */
 const batch = 2_000;
 
 const resourceOf = (action: string): string => action.slice(0, action.indexOf('.'));

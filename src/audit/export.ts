@@ -9,7 +9,7 @@ import { type AuditFilter, type AuditMatch, listChainedBetween } from './list-st
 import { checkpointResponse, toResponse } from './responses.ts';
 import { findExtent } from './store.ts';
 
-/** How many positions one statement looks at, however few entries match: no statement takes long. */
+/** The number of positions that one statement looks at, however few entries match: no statement takes long. */
 const window = 1_000;
 
 /**
@@ -45,7 +45,7 @@ export const exportQuery = auditFilter.extend({
   limit: optionalQueryInteger(1, mostPosition).describe('At most this many entries.'),
 });
 
-/** What makes an export an export of a search: the text, and what it finds. */
+/** The search that an export is limited to: the text, and what it finds. */
 export interface ExportSearch {
   q: string;
   any: AuditMatch;

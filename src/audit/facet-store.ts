@@ -7,7 +7,7 @@ export interface AuditPrincipal {
   name: string;
 }
 
-/** What the entries have. */
+/** The values that the entries have. */
 export interface AuditFacets {
   actions: string[];
   principals: AuditPrincipal[];

@@ -1,7 +1,6 @@
 import { type Database, type Executor, sql, type Table } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
 
-/** What was found wrong with the audit log. */
 export interface AuditFault {
   found_at: Date;
   /** The first position that does not match; null if only a checkpoint is wrong or gone. */

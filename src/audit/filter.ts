@@ -8,7 +8,7 @@ const instant = z.iso
   .datetime({ offset: true })
   .transform((text) => new Date(Date.parse(text) + (/\.\d{3}\d*[1-9]/.test(text) ? 1 : 0)));
 
-/** What a list or an export of entries is limited to. */
+/** The filter of a list or an export of entries. */
 export const auditFilter = z.object({
   principal_id: z.string().optional().describe('Only what this principal did.'),
   action: z

@@ -1,7 +1,7 @@
 import { type Executor, type Page, type RawBuilder, selectPage, sql } from '../database/index.ts';
 import { type AuditRow, auditColumns } from './store.ts';
 
-/** What a list or an export is limited to. Times have milliseconds, like those of the entries. */
+/** The filter of a list or an export. Times have milliseconds, like those of the entries. */
 export interface AuditFilter {
   principal_id?: string | undefined;
   /** With `*` at its end: every action that begins so. */
@@ -13,7 +13,7 @@ export interface AuditFilter {
   /** from ≤ at < to. */
   from?: Date | undefined;
   to?: Date | undefined;
-  /** What any of these finds. */
+  /** Only the entries that any of these finds. */
   any?: AuditMatch | undefined;
 }
 

@@ -3,7 +3,6 @@ import { findNewestCheckpoint } from './checkpoint-store.ts';
 import { type AuditFault, findFault } from './faults.ts';
 import { findExtent } from './store.ts';
 
-/** How the hash chain of the audit log stands. */
 export interface ChainState {
   /** The positions of the first and the last entry; null if the chain is empty. */
   first_position: number | null;
@@ -12,7 +11,7 @@ export interface ChainState {
   unchained: number;
   /** The newest checkpoint; null before the first. */
   checkpoint: { position: number; at: Date } | null;
-  /** What was last found wrong; null if nothing is known to be. */
+  /** The fault that was found last; null if none is known. */
   fault: AuditFault | null;
 }
 

@@ -65,7 +65,9 @@ export const findChainedHash = async (executor: Executor, position: number): Pro
   return row?.hash ?? undefined;
 };
 
-/** How many of the last `limit` entries up to `position` have a context, which older releases did not write. */
+/**
+ * Resolves to how many of the last `limit` entries up to `position` have a context, which older releases did not write.
+ */
 export const countWithContext = async (
   executor: Executor,
   position: number,

@@ -6,12 +6,12 @@ import { countWithContext, findExtent } from './store.ts';
 import { type Anchor, compareAnchor, holdsWith, type Verification, walkUndisturbed } from './verify.ts';
 import { Walk } from './walk.ts';
 
-/** What the verification of a part of the chain found. */
+/** The result of the verification of a part of the chain. */
 export interface PartVerification extends Omit<Verification, 'last_hash'> {
   /** The last entry that was found right, and its hash: where the next part begins. */
   position: number;
   hash: string;
-  /** Whether there is no next part: the chain ends here, or is broken. */
+  /** True if there is no next part: the chain ends here, or is broken. */
   done: boolean;
 }
 

@@ -90,7 +90,7 @@ onPostgres((_name, open) => {
     expect(await verify(parts)).toMatchObject({ ok: true, checkpoints_checked: 3 });
     await tamper(open(), sql`delete from audit_checkpoints where number = 3`);
     expect(await verify(parts)).toMatchObject({ ok: false, broken_at: null, checkpoints_checked: 2 });
-    // What another process cannot see: only an anchor outside shows that.
+    // Another process cannot see this: only an anchor outside shows it.
     expect(await verify(auditParts(open()))).toMatchObject({ ok: true });
     await tamper(open(), sql`delete from audit_checkpoints where number = 1`);
     expect(await verify(auditParts(open()))).toMatchObject({ ok: false, broken_at: null });

@@ -19,7 +19,7 @@ export interface Anchor {
 type AnchorResult = 'matches' | 'differs' | 'beyond_end' | 'before_retention';
 
 export interface Verification {
-  /** Whether the chain, every checkpoint and the anchor hold. */
+  /** True if the chain, every checkpoint and the anchor hold. */
   ok: boolean;
   /** The number of correct entries from the start of the chain. */
   checked: number;
@@ -35,7 +35,7 @@ export interface Verification {
   anchor: AnchorResult | null;
 }
 
-/** How many entries are in memory at a time. */
+/** The number of entries that are in memory at a time. */
 const batch = 1_000;
 
 /** Walks on for at most `most` entries. Resolves to whether the end of the chain was reached, or a wrong entry. */
@@ -79,14 +79,14 @@ export const compareAnchor = async (
   return position > (last_position ?? 0) ? 'beyond_end' : 'differs';
 };
 
-/** How often a log that seems wrong is walked again, because retention or a new checkpoint came between two reads. */
+/** The most walks of a log that seems wrong: retention or a new checkpoint may come between two reads. */
 const attempts = 5;
 
 interface Walked {
   walk: Walk;
   /** The checkpoint at the last entry that retention removed. */
   start: CheckpointRow | undefined;
-  /** Whether the walk came to the end of the chain, or to a wrong entry. */
+  /** True if the walk came to the end of the chain, or to a wrong entry. */
   ended: boolean;
 }
 
@@ -110,7 +110,7 @@ export const walkUndisturbed = async (
   }
 };
 
-/** Whether the anchor says nothing against the log. */
+/** Returns whether the anchor says nothing against the log. */
 export const holdsWith = (anchor: AnchorResult | null): boolean =>
   anchor === null || anchor === 'matches' || anchor === 'before_retention';
 
@@ -119,7 +119,7 @@ export const holdsWith = (anchor: AnchorResult | null): boolean =>
  * checkpoint with the newest one that this process has seen, and the chain with `anchor`. It holds no transaction and
  * 1,000 entries at a time. What it finds wrong is stored, until it is found right.
  *
- * What someone who can write the database, but does not have the encryption key, can do unseen:
+ * Someone who can write the database, but does not have the encryption key, can do this unseen:
  * - change entries before they are in the chain (within a second), and those after the newest checkpoint (at most 1,000
  *   entries or an hour);
  * - take the log back to an earlier state, by cutting off its end together with the checkpoints there and restarting

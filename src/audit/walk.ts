@@ -4,7 +4,7 @@ import type { CheckpointRow } from './checkpoint-store.ts';
 import { checkpointInterval, isSigned } from './checkpoints.ts';
 import type { AuditRow } from './store.ts';
 
-/** Where a walk goes on: after an entry that was found right. */
+/** The position at which a walk goes on: after an entry that was found right. */
 export interface Resume {
   position: number;
   hash: string;
@@ -22,7 +22,7 @@ export class Walk {
   hash = genesis;
   checked = 0;
   checkpointsChecked = 0;
-  /** What is wrong, for the log; null if nothing is. */
+  /** The fault, for the log; null if there is none. */
   fault: string | null = null;
   brokenAt: number | null = null;
   /** The number of the last checkpoint, and how many entries follow it that need one. */

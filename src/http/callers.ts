@@ -49,22 +49,24 @@ export interface Callers {
 }
 
 /**
- * What the keys of one person or service account may do together, in limits of one key: who has many keys has little
- * more than who has one.
+ * The joint limit of the keys of one person or service account, in limits of one key: who has many keys has little more
+ * than who has one.
  */
 const rootFactor = 1.5;
 
-/** How many requests without a valid key one address may send before 429, and how many a second after that. */
+/**
+ * The number of requests without a valid key that one address may send before 429, and the number a second after that.
+ */
 const withoutKey = { burst: 200, perSecond: 10 };
 
 /**
- * How many requests one address may send to operations that check a credential, and to the OpenAPI documents, whatever
- * comes of them. It is so much larger, because it refuses valid credentials too; a body that small costs less than a
- * millisecond.
+ * The number of requests that one address may send to operations that check a credential, and to the OpenAPI documents,
+ * whatever comes of them. It is so much larger, because it refuses valid credentials too; a body that small costs less
+ * than a millisecond.
  */
 const attempts = { burst: 1_000, perSecond: 50 };
 
-/** What counts as a failure of a request without a key: anyone could send what cannot be read without end. */
+/** The errors that count as failures of a request without a key: anyone could send what cannot be read without end. */
 const failures: ReadonlySet<string> = new Set(['bad_request', 'unauthorized', 'unprocessable_entity']);
 
 const tooMany = (message: string, retryAfter: number) =>

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { bearerToken } from './addresses.ts';
 
-/** What a request says of its caller. */
+/** The caller of a request, as the request describes them. */
 export interface Credentials {
   /** The bearer token; undefined without the header, `''` if it is malformed. */
   token: string | undefined;
   /** The header `Cookie`; undefined where cookies do not count. */
   cookie: string | undefined;
-  /** Whether the request comes from a page of this server; see `isOwnPage`. */
+  /** True if the request comes from a page of this server; see `isOwnPage`. */
   ownPage: boolean;
   /** The address of the client, behind trusted proxies. */
   ip: () => string;
@@ -26,9 +26,10 @@ export interface CallingRequest {
 }
 
 /**
- * Whether a request comes from a page of this server, so that its cookie counts, by Fetch Metadata (W3C, section 3) and
- * Origin (RFC 6454): as `http.CrossOriginProtection` of Go 1.25, but for reads as well, and not for sites of the same
- * domain. Without both headers only a read is taken: no browser that people use sends neither with a change.
+ * Returns whether a request comes from a page of this server, so that its cookie counts, by Fetch Metadata (W3C,
+ * section 3) and Origin (RFC 6454): as `http.CrossOriginProtection` of Go 1.25, but for reads as well, and not for
+ * sites of the same domain. Without both headers only a read is taken: no browser that people use sends neither with a
+ * change.
  */
 export const isOwnPage = (
   { method, headers, origin }: Pick<CallingRequest, 'method' | 'headers' | 'origin'>,

@@ -20,7 +20,7 @@ export interface FileDownload {
   contentType: string;
   /** In bytes; null: not known yet. */
   size: number | null;
-  /** What the ETag is: a hash of the bytes. */
+  /** The ETag: a hash of the bytes. */
   tag: string;
   /** Read when the response is sent, and only then. */
   bytes: () => AsyncIterable<Uint8Array>;

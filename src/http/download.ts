@@ -25,7 +25,7 @@ const readRange = (header: string | undefined, size: number): ByteRange | 'unsat
 /** The content of a response that can be anything. */
 export const anyContent = { content: { '*/*': { schema: { type: 'string', format: 'binary' } } } };
 
-/** What the document says of a route that responds with `download`. */
+/** The responses of a route that responds with `download`, for the OpenAPI document. */
 export const downloadDocument = {
   responses: {
     200: { description: 'The content.', ...anyContent },

@@ -7,7 +7,7 @@ export const etagOf = (revision: number): string => `"${revision}"`;
 /** The weak entity tag of a response that has no revision: equal for equal `content`. */
 export const contentTag = (content: unknown): string => `W/"${sha256(JSON.stringify(content)).slice(0, 32)}"`;
 
-/** Whether `ifNoneMatch` (RFC 9110, 13.1.2) names `tag`. The comparison is weak. */
+/** Returns whether `ifNoneMatch` (RFC 9110, 13.1.2) names `tag`. The comparison is weak. */
 export const matchesTag = (ifNoneMatch: string | undefined, tag: string): boolean => {
   const opaque = (one: string) => one.trim().replace(/^W\//, '');
   const tags = ifNoneMatch?.split(',').map(opaque) ?? [];

@@ -150,7 +150,9 @@ const messagesByCode: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'The headers of the request, its address included, are too large.',
 };
 
-/** How long a refused connection waits for the client to read the response and close its end, in milliseconds. */
+/**
+ * The time for which a refused connection waits for the client to read the response and close its end, in milliseconds.
+ */
 const lingerMs = 5_000;
 
 /**

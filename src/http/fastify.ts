@@ -69,7 +69,7 @@ interface BodyConfig {
   largestBody?: number;
 }
 
-/** Whether the body is a form that the route reads itself. */
+/** Returns whether the body is a form that the route reads itself. */
 const isUpload = ({ upload }: BodyConfig, contentType: string | undefined): boolean =>
   upload === 'form' || (upload === 'formOrJson' && isForm(contentType));
 

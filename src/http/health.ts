@@ -54,7 +54,7 @@ export interface Listener {
 }
 
 /**
- * How long a request may take after `close`, in milliseconds. Then it is cut off: a slow client must not delay the
+ * The time limit of a request after `close`, in milliseconds. Then it is cut off: a slow client must not delay the
  * stop.
  */
 const closeWithinMs = 3_000;

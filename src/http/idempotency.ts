@@ -39,7 +39,7 @@ const withoutRequired = (schema: z.ZodType): z.ZodType => {
     const shape = Object.entries(schema.shape as Record<string, z.ZodType>);
     return z.object(Object.fromEntries(shape.map(([name, one]) => [name, withoutRequired(one).optional()])));
   }
-  // What tells the options apart was stored.
+  // The property that tells the options apart was stored.
   if (schema instanceof z.ZodDiscriminatedUnion) {
     return z.union((schema.options as readonly z.ZodType[]).map(withoutRequired));
   }

@@ -7,7 +7,7 @@ import type { BodySpec } from './given.ts';
 import type { Find, Operation } from './route.ts';
 import type { Responses } from './send-json.ts';
 
-/** What a handler of a JSON route gets. `L`: what `lock` locked. */
+/** The context of a handler of a JSON route. `L`: what `lock` locked. */
 export interface JsonContext<F = unknown, Q = unknown, B = unknown, L = undefined>
   extends Omit<Context<F, Q>, 'transaction'> {
   body: B;

@@ -48,7 +48,7 @@ const positionChecks = {
 };
 type PositionKind = keyof typeof positionChecks;
 type PositionValue<K> = K extends 'time' ? number | null : string;
-/** What a record is found by in a list that is sorted by more than its id: its values in the order of the sort. */
+/** The position of a record in a list that is sorted by more than its id: its values in the order of the sort. */
 type Position<K extends readonly PositionKind[]> = { -readonly [I in keyof K]: PositionValue<K[I]> };
 
 /** The `next` of a page whose last record is at `position` in the order `sort`. */

@@ -7,7 +7,7 @@ interface Permission {
   id: string;
   /** The least role that may call the operation. */
   role: RequiredRole;
-  /** What a key with scopes must have. */
+  /** The scope that a key with scopes must have. */
   scope: Scope | null;
   method: string;
   /** With the first base of the route. */

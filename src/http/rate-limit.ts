@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 
-/** Whether a request may pass, and how many more may pass at once. */
+/** The decision whether a request may pass, and how many more may pass at once. */
 export interface Allowance {
   allowed: boolean;
   remaining: number;

@@ -31,7 +31,6 @@ export interface RawResponse {
   body: string | Buffer;
 }
 
-/** What raw routes need of the server. */
 export interface RawParts extends Callers {
   log: Logger;
   onResponse: (request: {
@@ -41,7 +40,6 @@ export interface RawParts extends Callers {
     status: number;
     ms: number;
   }) => void;
-  /** Whether the server is being closed. */
   closing: () => boolean;
   /** The headers of every response. */
   headers: () => Readonly<Record<string, string>>;

@@ -77,7 +77,7 @@ export const serveJson = async (spec: AnyJsonOperation, call: Call): Promise<voi
   const isLate = typeof find === 'object';
   const found = isLate ? undefined : await findFor(find, request);
   const given = await readAll(spec, request).catch(async (error) => {
-    // What the path names comes before what is wrong with the rest.
+    // A 404 of the path comes before faults of the rest.
     if (isLate) await findFor(find.ifRefused, request);
     throw error;
   });

@@ -37,7 +37,7 @@ export interface ServerOptions extends CallerParts, HealthParts {
     },
     fn: (traceparent: string) => Promise<number>,
   ) => Promise<unknown>;
-  /** Whether a port of its own has the metrics: `/metrics` is then not here. */
+  /** True if the metrics have a port of their own: `/metrics` is then not here. */
   hasManagementPort?: boolean;
 }
 

@@ -11,7 +11,6 @@ import { type Json, type Operation, type Route, routeOf } from './route.ts';
 import { sendJson } from './send-json.ts';
 import { readForm, validate } from './validate.ts';
 
-/** What a handler of a sign-in gets. */
 export interface SignInContext<Q = unknown, B = unknown> extends Context<undefined, Q> {
   body: B;
   header: SetHeader;

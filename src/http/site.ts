@@ -16,7 +16,10 @@ export interface SiteRequest {
   read(path: string): Promise<string | null>;
 }
 
-/** What browsers get at paths that no route has. null: nothing for a browser either; the response is then the 404. */
+/**
+ * Returns the response for browsers at paths that no route has. Null: there is none for browsers either; the response
+ * is then the 404.
+ */
 export type Site = (request: SiteRequest) => SiteResponse | null | Promise<SiteResponse | null>;
 
 /** Paths below which every unknown path is a 404 in the error body, besides those of the routes. */

@@ -5,7 +5,6 @@ import { bodyDocument, describeOperation, queryParameters } from './operation-do
 import { type Find, type Operation, type Route, routeOf } from './route.ts';
 import { guardedStream } from './stream.ts';
 
-/** What a handler of a stream gets. */
 export interface StreamContext<F = unknown, Q = unknown, B = unknown> extends Context<F, Q> {
   body: B;
   header: SetHeader;

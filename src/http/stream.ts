@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import type { ApiError } from '../lib/errors.ts';
 
-/** How often an open request checks that its caller still has access, in milliseconds. It ends within 5 s. */
+/**
+ * The interval in milliseconds at which an open request checks that its caller still has access. It ends within 5 s.
+ */
 const recheckEveryMs = 3_000;
 
 /** Calls `onLost` with the error once `recheck` throws 401, 403 or 404. Returns how to stop looking. */

@@ -7,7 +7,6 @@ import { type Find, type Json, type Operation, type Route, routeOf } from './rou
 import { type Responses, responseOf, sendJson } from './send-json.ts';
 import { isForm, readUpload, type Upload, type UploadSpec, uploadBody } from './upload.ts';
 
-/** What a handler of an upload gets. */
 export interface UploadContext<F = unknown, B = unknown> extends Context<F, undefined> {
   /** The file of the form. A route with `body` too checks which of them there is. */
   upload: Upload;

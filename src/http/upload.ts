@@ -9,9 +9,9 @@ import { Busboy, type BusboyConfig, type BusboyFileStream } from '@fastify/busbo
 import { ApiError, badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 
-/** What a route with a form of a file takes. */
+/** The form with a file that a route takes. */
 export interface UploadSpec {
-  /** Where files wait until the handler has them. */
+  /** The folder in which files wait until the handler has them. */
   folder: string;
   /** The largest file, in bytes, and the setting that says so. */
   maxBytes: () => number;
@@ -100,7 +100,7 @@ export const readUpload = async (request: IncomingMessage, spec: UploadSpec): Pr
   const maxBytes = spec.maxBytes();
   const tooLarge = () =>
     badRequest(`The file is larger than ${maxBytes.toLocaleString('en')} bytes.`, { setting: spec.setting });
-  // What the form is around the file is small.
+  // The form around the file is small.
   if (Number(headers['content-length'] ?? 0) > maxBytes + maxParts * maxFieldBytes) throw tooLarge();
   await mkdir(spec.folder, { recursive: true, mode: 0o700 });
   const path = join(spec.folder, `upload-${newId()}`);
@@ -147,7 +147,7 @@ export const readUpload = async (request: IncomingMessage, spec: UploadSpec): Pr
   }
 };
 
-/** What the document says of the form. */
+/** Returns the body of the form for the OpenAPI document. */
 export const uploadBody = ({ fields }: UploadSpec): Record<string, unknown> => ({
   required: true,
   content: {

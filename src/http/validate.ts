@@ -17,7 +17,7 @@ const maxFormFields = 100;
 /** The JSON of a body. */
 export interface JsonBody {
   value: unknown;
-  /** Whether all its text and numbers can be stored; false if that is not known. */
+  /** True if all its text and numbers can be stored; false if that is not known. */
   storable: boolean;
 }
 
@@ -95,7 +95,7 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown => {
   return at;
 };
 
-/** Whether these issues of a branch of a union say that it is for values of another type. */
+/** Returns whether these issues of a branch of a union say that it is for values of another type. */
 const isOfOtherType = (issues: readonly z.core.$ZodIssue[]): boolean =>
   issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0);
 

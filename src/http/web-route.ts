@@ -14,7 +14,6 @@ import {
 } from './route.ts';
 import { guardedStream } from './stream.ts';
 
-/** What a handler of a web route gets. */
 export interface WebContext<F = unknown, Q = unknown> extends Context<F, Q> {
   method: string;
   /** The body as it was sent; undefined without one. */

@@ -1,4 +1,4 @@
-/** What needs attention, in the order in which it is shown. */
+/** The kinds of things that need attention, in the order in which they are shown. */
 export const attentionKinds = [
   'no_scheduler',
   'no_worker',
@@ -29,16 +29,16 @@ export const subjectTypes = ['schedule', 'agent', 'work_item', 'integration', 'a
 export interface Attention {
   kind: AttentionKind;
   severity: Severity;
-  /** How many things the line stands for. */
+  /** The number of things that the line stands for. */
   count: number;
   since: Date | null;
-  /** What it is about, if that is one thing. */
+  /** The thing that it is about; null if that is not one thing. */
   subject: { type: (typeof subjectTypes)[number]; id: string; name: string } | null;
-  /** What is wrong, in one sentence without a full stop. */
+  /** The problem, in one sentence without a full stop. */
   title: string;
-  /** Why, and what that means, in sentences. */
+  /** The reason and what it means, in sentences. */
   detail: string;
-  /** What the page that its link opens is filtered by. */
+  /** The filter of the page that its link opens. */
   filter: Record<string, string>;
 }
 

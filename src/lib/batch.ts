@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { ApiError } from './errors.ts';
 
 interface BatchOptions<In, Out> {
-  /** How many calls one batch has at most. */
+  /** The most calls of one batch. */
   most: number;
-  /** How many batches run at a time. */
+  /** The number of batches that run at a time. */
   atOnce: number;
   /**
    * Carries out these calls together. Resolves to their results, in their order; undefined for a call that must be
@@ -20,7 +20,7 @@ interface Waiting<In, Out> {
   reject: (error: unknown) => void;
 }
 
-/** Whether it would be the same for each call alone, and no one knows what was committed. */
+/** Returns whether each call alone would fail in the same way, and no one knows what was committed. */
 const isUnavailable = (error: unknown): boolean =>
   error instanceof ApiError && error.code === 'service_unavailable';
 
@@ -42,7 +42,7 @@ export class Batch<In, Out> {
       this.#waiting.push({ input, resolve, reject });
       if (this.#scheduled || this.#underWay >= this.#options.atOnce) return;
       this.#scheduled = true;
-      // What is added in this tick of the event loop shares the batch.
+      // Calls that are added in this tick of the event loop share the batch.
       this.#outside(() =>
         setImmediate(() => {
           this.#scheduled = false;

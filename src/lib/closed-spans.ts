@@ -27,7 +27,7 @@ export class ClosedSpans<C extends Counted> {
    */
   async read(from: number, now: number, count: (from: number) => Promise<C[]>): Promise<C[]> {
     const first = Math.floor(from / this.#stepMs) * this.#stepMs;
-    // What ends in a transaction that takes a moment is counted too.
+    // An end in a transaction that takes a moment is counted too.
     const open = (Math.floor(now / this.#stepMs) - 1) * this.#stepMs;
     // Earlier spans than those that are known, a gap, or a clock that was set back: it begins again.
     const isKnown = this.#from <= first && first <= this.#until && this.#until <= open;

@@ -36,7 +36,7 @@ const connectOnce = (url: URL, addresses: Address[] | null, deadline: number): P
   return untilDeadline(connected, deadline, 'connecting').finally(() => socket.destroy());
 };
 
-/** What a test of a connection shows before its first request. */
+/** The steps that a test of a connection shows before its first request. */
 export type ReachStep = 'lookup' | 'proxy' | 'connect';
 
 /** The step that a failure of `reach`, or of a request after it, belongs to; undefined for any other. */

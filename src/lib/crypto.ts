@@ -102,7 +102,6 @@ export class Vault {
     return this.#keys[0]!.id;
   }
 
-  /** Whether the vault has the key with this id. */
   knows(keyId: string): boolean {
     return this.#keys.some((key) => key.id === keyId);
   }
@@ -128,7 +127,7 @@ export class Vault {
     return sign(null, Buffer.from(text), this.#keys[0]!.signing).toString('base64');
   }
 
-  /** Whether the key `keyId` made `signature` for `text`. False if the vault does not have that key. */
+  /** Returns whether the key `keyId` made `signature` for `text`. False if the vault does not have that key. */
   verify(keyId: string, text: string, signature: string): boolean {
     const key = this.#keys.find(({ id }) => id === keyId);
     if (!key) return false;

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 
-/** Why there is no response. The message of the error contains no url, header or body. */
+/** The reason why there is no response. The message of the error contains no url, header or body. */
 export type EgressFailure = 'denied' | 'dns' | 'proxy' | 'connect' | 'tls' | 'timeout' | 'closed';
 
 export class EgressError extends Error {
@@ -29,7 +29,7 @@ const tlsCodes = new Set([
   'INVALID_PURPOSE',
   'EPROTO',
 ]);
-/** Whether an error of Node with this code is about TLS: a certificate, a name, a version. */
+/** Returns whether an error of Node with this code is about TLS: a certificate, a name, a version. */
 export const isTlsCode = (code: string): boolean =>
   tlsCodes.has(code) || /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|CRL_)/.test(code);
 

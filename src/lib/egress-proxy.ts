@@ -10,7 +10,7 @@ import type { OutgoingProxy } from './outgoing-proxy.ts';
 /** For the connection to a proxy and its response to CONNECT together, in milliseconds. */
 const tunnelMs = 20_000;
 
-/** What a proxy's refusal of a tunnel means. */
+/** Returns the error that a proxy's refusal of a tunnel means. */
 const refusalOf = ({ shown }: OutgoingProxy, status: number): EgressError => {
   if (status === 407) return refusedCredentials(shown);
   // The gateway could not do it: the host may be down or unknown.
@@ -78,7 +78,7 @@ export const openTunnel = (
     request.end();
   });
 
-/** How long a look-up here may take, in milliseconds: where a proxy is needed, names of others may never resolve. */
+/** The time limit of a look-up here, in milliseconds: if a proxy is needed, names of others may never resolve. */
 const lookupMs = 2_000;
 /** For how long a name that was not found here is not looked up again, in milliseconds. */
 const unknownMs = 10_000;

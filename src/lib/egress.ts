@@ -8,7 +8,7 @@ import { isLoopback, type OutgoingProxy, type Proxies, proxyFor } from './outgoi
 
 export { EgressError, type EgressResponse } from './egress-exchange.ts';
 
-/** What a handler is given of a request that was never sent. */
+/** The controller that a handler is given for a request that was never sent. */
 const neverSent: Dispatcher.DispatchController = {
   aborted: true,
   paused: false,
@@ -34,11 +34,11 @@ export interface Address {
   family: 4 | 6;
 }
 
-/** How requests to an address leave. */
+/** The route by which requests to an address leave. */
 interface Route {
   /** Null: they go directly. */
   proxy: OutgoingProxy | null;
-  /** Of the host; null if only the proxy can look up its name. */
+  /** The addresses of the host; null if only the proxy can look up its name. */
   addresses: Address[] | null;
 }
 
@@ -52,9 +52,9 @@ export interface Egress {
    */
   resolve(host: string): Promise<Address[]>;
   /**
-   * How requests to `url` leave: directly to a permitted address, or through the outgoing proxy. A name that resolves here
-   * to a denied address is refused; one that does not resolve here is left to the proxy. Rejects with EgressError
-   * `denied` or `dns`.
+   * Resolves to how requests to `url` leave: directly to a permitted address, or through the outgoing proxy. A name
+   * that resolves here to a denied address is refused; one that does not resolve here is left to the proxy. Rejects
+   * with EgressError `denied` or `dns`.
    */
   route(url: URL): Promise<Route>;
   /** For libraries that use `fetch`. Redirects are not followed. */
@@ -101,7 +101,7 @@ class SendNotifier extends Forwarding {
 export const createEgress = (rules: {
   deny?: readonly string[];
   allow?: readonly string[];
-  /** What it permits next to `deny` and `allow`, and the variable that says so. */
+  /** A further limit next to `deny` and `allow`: the addresses that it permits, and the variable that says so. */
   narrower?: { permits: (address: string) => boolean; variable: string };
   /** Certificates to trust in addition to Node's (PEM). */
   ca?: string | string[];

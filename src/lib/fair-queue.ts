@@ -36,7 +36,7 @@ export class FairQueue {
   readonly #now: () => number;
   readonly #roots = new Map<string, Root>();
   #taken = 0;
-  /** What the last one who got a place had been served: one who comes again starts from there, and has no credit. */
+  /** The served time of the last one who got a place: one who comes again starts from there, and has no credit. */
   #level = 0;
   #stopped = false;
 
@@ -47,7 +47,7 @@ export class FairQueue {
     this.#now = now;
   }
 
-  /** How many run. */
+  /** The number of those that run. */
   get taken(): number {
     return this.#taken;
   }

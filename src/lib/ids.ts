@@ -31,7 +31,7 @@ export const newId = (): string => {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Whether `value` has the form of a UUID. An id without it is treated like an unknown one. */
+/** Returns whether `value` has the form of a UUID. An id without it is treated like an unknown one. */
 export const isId = (value: string): boolean => uuid.test(value);
 
 /** The ids that begin with `text`, as the first and the last of them; null if none can. */

@@ -44,7 +44,7 @@ export const scanJson = (json: Uint8Array, limits: JsonLimits): JsonScan => {
   let values = 1;
   let storable = true;
   let digits = 0;
-  /** Whether a list or an object just began: the next value or key, if any, is its first. */
+  /** True if a list or an object just began: the next value or key, if any, is its first. */
   let opened = false;
   for (let i = 0; i < json.length; i++) {
     const c = json[i]!;

@@ -6,7 +6,7 @@ import { isObject } from './objects.ts';
 /** Returns what is wrong with a value, for its sender; null if nothing is. */
 export type SchemaCheck = (value: unknown) => string | null;
 
-/** How much processor time compiling a schema, and one check by it, may take, in milliseconds. */
+/** The limits, in milliseconds, of the processor time that compiling a schema, and one check by it, may take. */
 const compileWithinMs = 250;
 const checkWithinMs = 50;
 

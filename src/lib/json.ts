@@ -33,7 +33,7 @@ const parse = (text: string, staysNumber: (source: string, value: number) => boo
       : value) as Parameters<typeof JSON.parse>[1]);
 };
 
-/** Whether JSON.stringify of `value` has the digits of `source`, the integer that it was parsed from. */
+/** Returns whether JSON.stringify of `value` has the digits of `source`, the integer that it was parsed from. */
 const keepsDigits = (source: string, value: number): boolean => {
   const [digits, exponent] = Math.abs(value).toExponential().split('e');
   return digits!.replace('.', '').padEnd(Number(exponent) + 1, '0') === source.replace('-', '');

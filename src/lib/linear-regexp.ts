@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 
-/** What RE2 has under the same name, with the same meaning, as a regular expression with the flag `u`. */
+/** The escapes that RE2 has under the same name, with the same meaning, as a regular expression with the flag `u`. */
 const sameEscapes = 'dDwWbBtnrfv';
 const syntaxCharacters = '^$\\.*+?()[]{}|/-';
 

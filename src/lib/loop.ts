@@ -13,17 +13,17 @@ export interface LoopOptions {
    * `signal` is aborted when the loop is stopped.
    */
   tick: (signal: AbortSignal) => Promise<number | null>;
-  /** How long to sleep after a tick that failed. Each failure in a row doubles it, up to `maxRetryMs`. */
+  /** The sleep after a tick that failed, in milliseconds. Each failure in a row doubles it, up to `maxRetryMs`. */
   retryMs?: number;
   maxRetryMs?: number;
 }
 
-/** What a loop last did, for the heartbeat of its replica. */
+/** The last tick of a loop, for the heartbeat of its replica. */
 export interface LoopPass {
   name: string;
-  /** How long ago its last tick ended, in milliseconds; null before the first has. */
+  /** The time since its last tick ended, in milliseconds; null before the first has. */
   idle_ms: number | null;
-  /** Why that failed; null if it did not. */
+  /** The reason why that tick failed; null if it did not. */
   error: string | null;
 }
 

@@ -6,7 +6,7 @@ export const withoutUndefined = <T extends object>(value: T): T =>
 export const withoutNull = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, field]) => field != null)) as T;
 
-/** Whether `value` is an object of JSON: neither null nor an array. */
+/** Returns whether `value` is an object of JSON: neither null nor an array. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

@@ -5,12 +5,12 @@ import { Secret } from './crypto.ts';
 export interface OutgoingProxy {
   /** Scheme, host and port. */
   origin: string;
-  /** Whether the connection to the proxy itself is TLS. */
+  /** True if the connection to the proxy itself is TLS. */
   secure: boolean;
   /** Without the brackets of IPv6. */
   host: string;
   port: number;
-  /** What a Proxy-Authorization header holds; null: nothing is sent. */
+  /** The value of the Proxy-Authorization header; null: nothing is sent. */
   authorization: Secret | null;
   /** For people: `proxy.example.com:3128`, without credentials. */
   shown: string;
@@ -115,7 +115,7 @@ export const parseNoProxy = (text: string): NoProxy[] =>
 
 const isLocalName = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost');
 
-/** Whether packets to an address stay on this machine. */
+/** Returns whether packets to an address stay on this machine. */
 export const isLoopback = (address: string): boolean => {
   if (!ipaddr.isValid(address)) return false;
   const range = ipaddr.process(address).range();
@@ -133,7 +133,7 @@ export const proxyFor = (proxies: Proxies, { protocol, hostname, port }: URL): O
   return direct ? null : proxy;
 };
 
-/** What the variables of a proxy must be, for people. */
+/** The rule for the variables of a proxy, for people. */
 export const proxyFault =
   'must be the address of an HTTP proxy, as http://proxy.example.com:3128; its user name and password may precede the host';
 

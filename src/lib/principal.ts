@@ -5,7 +5,7 @@ export type Role = (typeof roles)[number];
 /** The lowest role that an operation requires; `anyone` needs no key. */
 export type RequiredRole = Role | 'anyone';
 
-/** Whether `role` is at least `required`. */
+/** Returns whether `role` is at least `required`. */
 export const roleAllows = (role: Role, required: Role): boolean =>
   roles.indexOf(role) >= roles.indexOf(required);
 
@@ -30,7 +30,9 @@ type ScopeGroup = (typeof scopeGroups)[number];
 export type Scope = ScopeGroup | `${ScopeGroup}:read`;
 export const scopes: readonly Scope[] = scopeGroups.flatMap((group) => [group, `${group}:read`] as const);
 
-/** Whether `granted` (null: everything) contains `required` (null: nothing is required). `x` contains `x:read`. */
+/**
+ * Returns whether `granted` (null: everything) contains `required` (null: nothing is required). `x` contains `x:read`.
+ */
 export const scopesAllow = (granted: readonly Scope[] | null, required: Scope | null): boolean =>
   granted === null ||
   required === null ||
@@ -53,7 +55,7 @@ export interface Principal {
   role: Role;
   /** The key that authenticated the request or its session; null for a person's session and for the platform itself. */
   keyId: string | null;
-  /** What the key is limited to; null: everything that the role allows. */
+  /** The scopes that the key is limited to; null: everything that the role allows. */
   scopes: readonly Scope[] | null;
   /** The session of the application; null if the request had a key, and for the platform itself. */
   sessionId: string | null;
@@ -62,7 +64,6 @@ export interface Principal {
 /** A principal as a history names it: still readable when the key or the person is gone. */
 export type Who = Pick<Principal, 'kind' | 'id' | 'name'>;
 
-/** Whether the principal may call an operation that requires this role and this scope. */
 export const mayCall = ({ role, scopes }: Principal, required: Role, scope: Scope): boolean =>
   roleAllows(role, required) && scopesAllow(scopes, scope);
 

@@ -10,7 +10,7 @@ test.each(['', 'a', 'ab', 'Bearer ', '{"x":"', 'user:'])('finds a secret in base
       const shown = new Redactor([secret]).text(`it said ${bytes.toString(encoding)}.`);
       expect(shown).toContain('[redacted]');
       const left = shown.replace(/^it said |\.$/g, '').replace('[redacted]', '');
-      // What stands next to it, and at most one character of which it decides some bits at each end.
+      // The text next to it, and at each end at most one character of which it decides some bits, are left.
       expect(left.length).toBeLessThanOrEqual(
         Math.ceil((before.length * 4) / 3) + Math.ceil((after.length * 4) / 3) + 4,
       );

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from './errors.ts';
 import type { Logger } from './log.ts';
 
-/** How long a start waits for what it depends on, in milliseconds. */
+/** The time for which a start waits for what it depends on, in milliseconds. */
 export const retryForMs = 60_000;
 
 /**

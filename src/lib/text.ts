@@ -10,14 +10,14 @@ export const showPath = (path: readonly PropertyKey[], whole = 'body'): string =
   return shown === '' ? whole : shown;
 };
 
-/** Why `text` cannot be stored, or null: PostgreSQL holds neither NUL nor half a surrogate pair. */
+/** Returns why `text` cannot be stored, or null: PostgreSQL holds neither NUL nor half a surrogate pair. */
 const textFault = (text: string): string | null => {
   if (text.includes('\u0000')) return 'must not contain the character NUL';
   if (!text.isWellFormed()) return 'must not contain half of a surrogate pair';
   return null;
 };
 
-/** Whether the database can hold `text`: nothing that it cannot hold has such a name. */
+/** Returns whether the database can hold `text`: nothing that it cannot hold has such a name. */
 export const isStorable = (text: string): boolean => textFault(text) === null;
 
 /** At most this many faults of one request are reported: its sender has to fix these first anyway. */
@@ -58,7 +58,8 @@ export const storageFaults = (value: unknown): Fault[] => {
 };
 
 /**
- * Whether `json` nests arrays and objects deeper than `limit`. It scans the text, so that it can run before a parser.
+ * Returns whether `json` nests arrays and objects deeper than `limit`. It scans the text, so that it can run before a
+ * parser.
  */
 export const nestsDeeperThan = (json: string, limit: number): boolean => {
   let depth = 0;

@@ -1,18 +1,18 @@
 import { ApiError } from './errors.ts';
 import { fence } from './fence.ts';
 
-/** What a model is shown of its call of a tool. */
+/** The result of a tool call, as the model sees it. */
 export interface ShownResult {
   text: string;
   /** The call failed in a way that the model can react to. */
   isError?: boolean;
 }
 
-/** How many rows of a result a model is shown, and how many bytes of them. */
+/** The most rows of a result that a model is shown, and the most bytes of them. */
 export const mostShownRows = 50;
 const mostShownBytes = 20 * 1024;
 
-/** What helps a model to ask again. Some of it are names in the data: it is shown as data. */
+/** The fields that help a model to ask again. Some hold names in the data: they are shown as data. */
 const hints = ['reason', 'suggestions', 'candidates', 'sheets'];
 
 /** The text of a refusal for a model, with the hints that the error has. */

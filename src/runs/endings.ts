@@ -44,7 +44,7 @@ interface Finishing<Row extends RunRow> {
 /** Seconds until the attempt after `w.attempts`: 2, 4, 8 … at most 300. */
 const backoff = sql`least(300, 2 ^ least(w.attempts, 10))`;
 
-/** Whether another attempt may follow, by the version that the run is pinned to. */
+/** True if another attempt may follow, by the version that the run is pinned to. */
 const attemptsLeft = sql`w.attempts < coalesce(
   (select (v.content ->> 'max_attempts')::integer from agent_versions v
     where v.agent_id = w.agent_id and v.number = w.agent_version),

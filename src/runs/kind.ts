@@ -21,9 +21,9 @@ export interface RunRow {
   /** The version that the run is pinned to; null before its first claim. */
   agent_version: number | null;
   usage: StoredUsage | null;
-  /** What a person is asked to decide; null is an empty list. */
+  /** The decisions that a person is asked for; null is an empty list. */
   pending_approvals: PendingApproval[] | null;
-  /** What was decided last; null is an empty list. */
+  /** The decisions that were made last; null is an empty list. */
   decisions: StoredDecision[] | null;
 }
 

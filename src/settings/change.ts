@@ -32,7 +32,7 @@ const checkScope = ({ scopes }: Principal, setting: SettingName): void => {
   );
 };
 
-/** What another feature does in the transaction that changes settings. It may throw what the client sees. */
+/** The work of another feature in the transaction that changes settings. It may throw what the client sees. */
 export type SettingsHook = (tx: Tx, actor: Actor, before: Settings, after: Settings) => Promise<void>;
 
 /**

@@ -181,7 +181,10 @@ export const settingDefinitions = {
 
 type Definitions = typeof settingDefinitions;
 
-/** What a key with scopes needs, besides `settings`, to change a setting: they decide who gets in, and what is kept of it. */
+/**
+ * The scopes that a key needs, besides `settings`, to change a setting: they decide who gets in, and what is kept of
+ * it.
+ */
 export const settingScopes: Readonly<Partial<Record<keyof Definitions, Scope>>> = {
   DEFAULT_ROLE: 'access',
   SESSION_IDLE_SECONDS: 'access',

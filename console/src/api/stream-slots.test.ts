@@ -5,7 +5,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What the tabs of one browser share, and its time. */
+/** A browser with a fake clock. Its tabs share one storage. */
 const browser = () => {
   vi.useFakeTimers({ now: 1_000_000 });
   const stored = new Map<string, string>();
@@ -22,7 +22,7 @@ const browser = () => {
       onTestFinished(slots.release);
       return { ...slots, take: () => slots.take(lost), lost };
     },
-    /** What a tab that crashed has left. */
+    /** Stores the slot that a tab had when it crashed. */
     crashed: (slot: number) => stored.set(`stream-${slot}`, `crashed-${slot} ${Date.now() + 15_000}`),
   };
 };

@@ -22,7 +22,7 @@ type PathsByName<V, P> = { [K in keyof V]?: P | null };
 /** A table of `api/kinds.gen.ts`. */
 type Kinds = Readonly<Record<string, { required: readonly string[]; optional: readonly string[] }>>;
 
-/** What the table of fields follows. */
+/** The description from which the table of fields is made. */
 interface Source<V, I extends string> {
   /** The labels, by the names of the fields. */
   words: object;
@@ -162,7 +162,6 @@ export const describeForm = <
   };
 };
 
-/** What `describeForm` returns. */
 export type FormDescription<V extends object> = Pick<
   ReturnType<typeof describeForm<V, unknown, ChangeId>>,
   'table' | 'names' | 'rows' | 'has' | 'isRequired' | 'labelOf'

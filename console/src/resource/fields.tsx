@@ -35,7 +35,7 @@ interface FieldOptions<X, V> {
   chosen?: (values: V) => boolean;
   /** Chosen when the thing is created, and never changed. */
   fixed?: boolean;
-  /** What else changes with it. */
+  /** Returns the other values that change with this one. */
   also?: (value: X, values: V) => Partial<NoInfer<V>>;
   /** Reads the value in another way than fields of its kind. */
   read?: (read: Read) => X;
@@ -184,7 +184,7 @@ export const secretArea = <V,>(options: FieldOptions<string | null, V> = {}): Fi
 export const mapOf = <R,>(entries: readonly SecretEntry[], of: (value: string | null) => R) =>
   Object.fromEntries(entries.filter(({ name }) => name !== '').map(({ name, value }) => [name, of(value)]));
 
-/** Whether the stored entries stay, which have no values here. */
+/** Returns whether the stored entries stay. They have no values here. */
 export const areStored = (entries: readonly SecretEntry[]): boolean =>
   entries.length > 0 && entries.every(({ value }) => value === null);
 

@@ -31,7 +31,7 @@ export const Link = ({ href, replace, keepScroll, children, ref, ...rest }: Link
       </a>
     );
   }
-  // What the server sends, and not the router: the API's document, metrics.
+  // The server, and not the router, sends these: the API's document, metrics.
   if (/^\/(app\/api|api|metrics|healthz|readyz)\b/.test(href)) {
     return (
       <a {...rest} ref={ref} href={href}>

@@ -92,7 +92,7 @@ export const Table = <R,>(props: TableProps<R>) => {
         href={href(row)}
         className={css.link}
         data-row-link
-        // What opens next to the table leaves it where it is.
+        // Details that open next to the table leave it where it is.
         keepScroll={current !== undefined}
         aria-current={current?.(row) ? 'true' : undefined}
       >

@@ -84,7 +84,7 @@ export const SelectRow = ({
 );
 
 /**
- * What can be done with the selected rows. It says exactly how many they are; "Select all N that match" appears when all
+ * The actions for the selected rows. The bar says exactly how many they are; "Select all N that match" appears when all
  * rows of the page are selected and there are more.
  */
 export const SelectionBar = ({

@@ -22,7 +22,7 @@ import {
 import { deleteMadeKeys, isKey, type MadeKey, passMadeKeysOn } from './made-keys-store.ts';
 import { type ApiKeyRow, deleteKey, findKey, insertKey, type Key, lockKey, updateReplaced } from './store.ts';
 
-/** What a client creates. A service account's key has a role, a personal one has none. */
+/** A key as a client creates it. A service account's key has a role, a personal one has none. */
 export interface NewApiKey {
   name: string;
   kind: ApiKeyRow['kind'] | undefined;
@@ -33,7 +33,7 @@ export interface NewApiKey {
   expires_at: string | undefined;
 }
 
-/** How a client rotates a key. `overlap_seconds`: for how long the old one still works. */
+/** The rotation of a key by a client. `overlap_seconds`: for how long the old one still works. */
 export interface Rotation {
   overlap_seconds: number;
   expires_at: string | undefined;
@@ -112,7 +112,7 @@ export const createApiKey = async (tx: Tx, actor: Actor, body: NewApiKey): Promi
     made_with_key_id: maker.keyId,
     rotated_by_user_id: null,
     rotated_with_key_id: null,
-    // What a service account makes shares its limits, so that no one multiplies them. An administrator gives new ones.
+    // A service account's new keys share its limits, so that no one multiplies them. An administrator gives new ones.
     root_id: ownerUserId !== null || mayOwnForWorkspace(principal) ? null : principal.rootId,
     first_end: end === null ? null : new Date(end),
     end,

@@ -5,7 +5,7 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Actor } from '../../lib/principal.ts';
 
-/** How often a replica checks whether the hour is over, in milliseconds. Uses in between cost nothing. */
+/** The interval in milliseconds at which a replica checks whether the hour is over. Uses in between cost nothing. */
 const checkEveryMs = 60_000;
 /** After how many milliseconds it tries again when the database does not respond: this key still sends traces then. */
 const retryAfterMs = 5_000;

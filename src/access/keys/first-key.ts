@@ -7,8 +7,8 @@ import { keyPrefix } from './key-format.ts';
 import { countKeys, findKeyByHash, insertKey } from './store.ts';
 
 /**
- * How long the first key works, in milliseconds. Whoever keeps what a container prints would otherwise keep an
- * administrator. It may make keys that work longer (`lockMaker`): that is what it is for.
+ * The life of the first key, in milliseconds. Whoever keeps what a container prints would otherwise keep an
+ * administrator. The key may make keys that work longer (`lockMaker`): that is its purpose.
  */
 const lifeMs = 24 * 3_600_000;
 

@@ -24,7 +24,7 @@ export const newKeyValue = (): string => {
   return `ap_${body}${checksum(body)}`;
 };
 
-/** Whether `value` has the form and checksum of a key; a mistyped key is refused without a query. */
+/** Returns whether `value` has the form and checksum of a key; a mistyped key is refused without a query. */
 export const isKeyValue = (value: string): boolean => {
   const match = /^ap_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/.exec(value);
   return match !== null && checksum(match[1]!) === match[2];

@@ -41,7 +41,7 @@ export const checkRights = (principal: Principal, role: Role, scopes: readonly S
   }
 };
 
-/** What bounds the life of a new key. Times are in milliseconds since 1970, by the database's clock. */
+/** The bounds of the life of a new key. Times are in milliseconds since 1970, by the database's clock. */
 export interface LifeLimits {
   now: number;
   /** The end of the key that acts; null: it has none, or a person, the bootstrap key or the first key acts. */
@@ -93,11 +93,14 @@ export const lockMaker = async (
   return { now, ownEnd: isFirst ? null : ownEnd, maxDays, person, keyId };
 };
 
-/** Whether the principal may give keys to the workspace: an administrator who is not limited to scopes. */
+/** Returns whether the principal may give keys to the workspace: an administrator who is not limited to scopes. */
 export const mayOwnForWorkspace = ({ role, scopes }: Principal): boolean =>
   role === 'admin' && scopes === null;
 
-/** How many living keys may share the limits of the principal, and how many do; null: any number, for an administrator. */
+/**
+ * Resolves to the number of living keys that may share the limits of the principal, and the number that do; null: any
+ * number, for an administrator.
+ */
 const lockCount = async (tx: Tx, { rootId, role }: Principal, { person }: Maker) => {
   if (!isId(rootId)) return null;
   await advisoryRowLock(tx, 'API keys of a principal', rootId);

@@ -7,7 +7,7 @@ const blocks = {
   no_role: 'its person has no role at present. Ask an administrator',
 };
 
-/** What decides who acts with a key. */
+/** The columns of a key that decide who acts with it. */
 export type AccessKey = Pick<
   Key,
   | 'id'
@@ -25,7 +25,7 @@ export type AccessKey = Pick<
   | 'expires_in_ms'
 >;
 
-/** Why a key of a person is paused, as the rest of a sentence; null if it is not. */
+/** Returns why a key of a person is paused, as the rest of a sentence; null if it is not. */
 const pauseOf = ({ blocked_by, unconfirmed_days }: AccessKey, confirmationDays: number): string | null => {
   if (blocked_by !== null) return blocks[blocked_by];
   if (confirmationDays === 0 || unconfirmed_days === null || unconfirmed_days <= confirmationDays)

@@ -41,7 +41,7 @@ export const deleteMadeKeys = async (tx: Tx, id: string): Promise<MadeKey[]> => 
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
 };
 
-/** Whether a key with this id is there. */
+/** Resolves to whether a key with this id exists; false for null. */
 export const isKey = async (tx: Tx, id: string | null): Promise<boolean> =>
   id !== null &&
   (await tx.selectFrom('api_keys').select('id').where('id', '=', id).executeTakeFirst()) !== undefined;

@@ -28,7 +28,7 @@ export interface ApiKeyRow {
   scopes: Scope[] | null;
   /** The key that a rotation made in place of this one. */
   replaced_by: string | null;
-  /** Of a service account: its first key, if a rotation made this one. The account acts under that id. */
+  /** The first key of a service account, if a rotation made this one. The account acts under that id. */
   account_id: string | null;
   /** Whom it belongs to: the person `owner_user_id`, or the workspace. */
   owner: 'person' | 'workspace';
@@ -41,13 +41,13 @@ export interface ApiKeyRow {
   rotated_by_user_id: string | null;
   /** The other key that got its value by a rotation; it may be gone. */
   rotated_with_key_id: string | null;
-  /** Of a key of the workspace: the service account whose limits it shares; null: it has limits of its own. */
+  /** The service account whose limits a key of the workspace shares; null: it has limits of its own. */
   root_id: string | null;
   /** The end that the first key had: no rotation passes it. Null: it had none. */
   first_end: Date | null;
 }
 
-/** What the database or a later statement writes. */
+/** The columns that the database or a later statement writes. */
 type Written = 'created_at' | 'last_used_at' | 'last_used_ip' | 'replaced_by';
 
 declare module '../../database/database.ts' {
@@ -64,7 +64,7 @@ export type Key = Omit<ApiKeyRow, 'value_hash' | 'role' | 'rotated_by_user_id' |
   role: Role | null;
   /** The name of the person that it belongs to; null for a key of the workspace. */
   owner_name: string | null;
-  /** Why its person has no access, whatever the time; null for a key of the workspace. */
+  /** The reason why its person has no access, whatever the time; null for a key of the workspace. */
   blocked_by: 'suspended' | 'unbound' | 'no_role' | null;
   /** For how many days the provider has not confirmed the person of a personal key; null for a service account. */
   unconfirmed_days: number | null;
@@ -89,7 +89,10 @@ const roleNow = sql<Role | null>`case when k.owner_user_id is null then k.role
 const unconfirmedDays = sql<number | null>`case when k.kind <> 'personal' then null
   else (extract(epoch from platform_now() - coalesce(o.last_confirmed_at, o.created_at)) / 86400)::float8 end`;
 
-/** What decides who acts with the key `k` that belongs to the person `o`, by the database's clock; `keyPrincipal` reads it. */
+/**
+ * The columns that decide who acts with the key `k` that belongs to the person `o`, by the database's clock;
+ * `keyPrincipal` reads them.
+ */
 export const keyAccess = [
   'o.name as owner_name',
   'k.account_id',

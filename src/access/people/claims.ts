@@ -65,13 +65,16 @@ export const incompleteClaims = (claims: Claims): Set<string> => {
   return names;
 };
 
-/** What says that an e-mail is verified. The standard's claim is a boolean; directories send `"1"` in those of their own. */
+/**
+ * The values that say that an e-mail is verified. The standard's claim is a boolean; directories send `"1"` in those of
+ * their own.
+ */
 const standardYes = new Set<unknown>([true, 'true']);
 const ownYes = new Set<unknown>([...standardYes, 1, '1']);
 
 /**
- * Whether the provider vouches for the e-mail: the claim `verifiedClaim` is `true` or `"true"`, or, if it is not the
- * standard's, `1` or `"1"`; or `verifiedClaim` is `*`, which stands for always.
+ * Returns whether the provider vouches for the e-mail: the claim `verifiedClaim` is `true` or `"true"`, or, if it is
+ * not the standard's, `1` or `"1"`; or `verifiedClaim` is `*`, which stands for always.
  */
 export const isEmailVerified = (claims: Claims, verifiedClaim: string): boolean => {
   if (verifiedClaim === '*') return true;

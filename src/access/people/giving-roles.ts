@@ -1,7 +1,10 @@
 import { ApiError } from '../../lib/errors.ts';
 import type { Principal } from '../../lib/principal.ts';
 
-/** Whether the principal may give roles to people. A key with scopes would otherwise make itself an administrator. */
+/**
+ * Returns whether the principal may give roles to people. A key with scopes would otherwise make itself an
+ * administrator.
+ */
 export const mayGiveRoles = ({ scopes }: Principal): boolean => scopes === null;
 
 /** Throws 403 unless the principal may give roles to people. */

@@ -2,14 +2,14 @@ import type { Tx } from '../../database/index.ts';
 import type { Actor } from '../../lib/principal.ts';
 import type { Claims, UserRow } from './store.ts';
 
-/** What the provider says of a person: the ID token and the response of UserInfo, verified and joined. */
+/** A person as the provider describes them: the ID token and the response of UserInfo, verified and joined. */
 export interface ProvidedIdentity {
   issuer: string;
   subject: string;
   claims: Claims;
 }
 
-/** Why a person may not sign in, or may not keep the session. */
+/** The reason why a person may not sign in, or may not keep the session. */
 export interface IdentityRefusal {
   reason: 'no_role' | 'suspended' | 'claims_incomplete';
   /** For the person: what is wrong, and who can help. */

@@ -16,7 +16,7 @@ export { createBody as createRoleMappingBody } from './role-mapping-routes.ts';
 export { roleMappings } from './role-mapping-store.ts';
 export { publicUser, toUserResponse } from './user-schemas.ts';
 
-/** What the routes do, for other features that change role mappings. */
+/** The rules behind the routes, for other features that change role mappings. */
 export interface RoleMappingRules {
   list(executor: Executor): Promise<RoleMappingRow[]>;
   /** Makes all changes and evaluates once. Throws 412 if that leaves no active administrator. */

@@ -22,7 +22,7 @@ import {
 
 type ProposedMapping = MappingFields & { id: string | null };
 
-/** What to preview: whose role, and by which mappings. */
+/** The request for a preview: whose role, and by which mappings. */
 export interface PreviewRequest {
   claims?: Claims | undefined;
   user_id?: string | undefined;

@@ -4,7 +4,6 @@ import { asciiLower, emailDomain } from './email.ts';
 import type { MappingFields } from './role-mapping-store.ts';
 import type { Claims } from './store.ts';
 
-/** Why a mapping does not apply. */
 type IgnoredReason = 'claim_absent' | 'value_differs' | 'email_not_verified' | 'claims_incomplete';
 
 interface Explanation<M> {
@@ -22,20 +21,22 @@ export interface RoleRules<M extends MappingFields> {
   explain(claims: Claims): Explanation<M>;
 }
 
-/** Of two mappings that match, the one that decides comes first. The sort is stable: of equals, the first given. */
+/**
+ * Compares two mappings that match: the one that decides comes first. The sort is stable: of equals, the first given.
+ */
 const byRank = (a: MappingFields, b: MappingFields): number =>
   b.priority - a.priority || roles.indexOf(b.role) - roles.indexOf(a.role);
 
 /** The mappings of one claim. */
 interface ClaimRules {
   path: readonly [string, ...string[]];
-  /** Whether it is the e-mail, whose values are compared as addresses and only while it is verified. */
+  /** True for the e-mail, whose values are compared as addresses and only while it is verified. */
   isEmail: boolean;
   /** The rank of the first mapping for each key: lower ranks decide. */
   ranks: Map<string, number>;
 }
 
-/** What a value of the claim is equal to: an e-mail also to its domain. */
+/** Returns the keys that values of the claim are equal to: an e-mail also to its domain. */
 const keysOf = ({ isEmail }: ClaimRules, values: string[]): string[] =>
   isEmail
     ? values.flatMap((email) => {
@@ -77,7 +78,7 @@ export const roleRules = <M extends MappingFields>(
   const incomplete = (claims: Claims): string[] =>
     [...incompleteClaims(claims)].filter((name) => topLevel.has(name));
 
-  /** Why the mapping does not apply, and the values that its claim has; null if it matches. */
+  /** Returns why the mapping does not apply, and the values that its claim has; null if it matches. */
   const ignored = (mapping: M, claims: Claims, unsent: string[]) => {
     const rules = rulesOf.get(mapping.claim)!;
     const claim = claimAt(claims, rules.path);

@@ -27,7 +27,6 @@ type EndSessions = (
   reason: 'revoked' | 'role_lost',
 ) => Promise<number>;
 
-/** What the rules for people need of the platform. */
 export interface PeopleParts {
   endSessions: EndSessions;
   /** Ends the keys of the workspace that the person made, and what those made. Resolves to them. */
@@ -87,7 +86,7 @@ export const keepingAnAdmin = async <T>(tx: Tx, change: () => Promise<T>): Promi
   return result;
 };
 
-/** How many people are read at once: their claims, 64 KB at most each, are held in memory. */
+/** The number of people that are read at once: their claims, 64 KB at most each, are held in memory. */
 const batch = 500;
 
 /** A person whose role is not what the policy gives. */

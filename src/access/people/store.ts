@@ -127,7 +127,7 @@ export const findInvitation = (tx: Tx, email: string): Promise<UserRow | undefin
     .where('subject', 'is', null)
     .executeTakeFirst();
 
-/** Whether a suspended person or invitation has this address. */
+/** Resolves to whether a suspended person or invitation has this address. */
 export const isSuspendedAddress = async (tx: Tx, email: string): Promise<boolean> =>
   (await tx
     .selectFrom('users')
@@ -217,7 +217,7 @@ export const countActiveAdmins = async (executor: Executor): Promise<number> =>
       .executeTakeFirstOrThrow()
   ).n;
 
-/** How many keys and sessions a person has. */
+/** The numbers of keys and sessions that a person has. */
 export interface Touched {
   keys: number;
   sessions: number;

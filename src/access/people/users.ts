@@ -55,7 +55,7 @@ export const inviteUser = async (
   return user;
 };
 
-/** What an administrator may ask for. `role` and `role_source` are not there together. */
+/** The changes that an administrator may ask for. `role` and `role_source` are not there together. */
 export interface UserChanges {
   role?: Role | undefined;
   role_source?: 'mapping' | undefined;
@@ -85,7 +85,7 @@ const checkUnbinding = async (tx: Tx, { email, email_verified }: UserRow): Promi
 
 type State = Pick<UserRow, 'issuer' | 'subject' | 'status' | 'role' | 'role_source'>;
 
-/** What the changes make of the person. Throws 412 if they do not fit. */
+/** Resolves to the person after the changes. Throws 412 if they do not fit. */
 const stateAfter = async (
   tx: Tx,
   parts: PeopleParts,
@@ -120,7 +120,7 @@ const stateAfter = async (
 
 const statusActions = { suspended: 'user.suspend', active: 'user.activate' } as const;
 
-/** Whether the person is suspended by the change, or may do less afterwards. */
+/** Returns whether the person is suspended by the change, or may do less afterwards. */
 const losesAccess = (before: State, after: State): boolean => {
   if (after.status === 'suspended' && before.status !== 'suspended') return true;
   if (before.role === null) return false;

@@ -38,7 +38,7 @@ export const claimLease = async (
         s.refresh_token as "refreshToken", u.issuer, u.subject`.execute(executor)
   ).rows[0];
 
-/** Whether the provider must still be asked about the session; false if the session has ended. */
+/** Resolves to whether the provider must still be asked about the session; false if the session has ended. */
 export const isRevalidationDue = async (
   executor: Executor,
   id: string,

@@ -19,7 +19,7 @@ export const endsAt = (
     ),
   );
 
-/** How exact `last_seen_at` is, in seconds: not every request writes, and no session ends much too early. */
+/** Returns the precision of `last_seen_at` in seconds: not every request writes, and no session ends much too early. */
 export const touchEverySeconds = ({ SESSION_IDLE_SECONDS }: Limits): number =>
   Math.min(60, SESSION_IDLE_SECONDS / 10);
 

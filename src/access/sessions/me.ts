@@ -23,14 +23,14 @@ interface Operation {
   scope: Scope | null;
 }
 
-/** What `GET /me` says besides the principal: what the application needs at its start. */
+/** The sources of `GET /me` besides the principal: what the application needs at its start. */
 export interface MeParts {
   settings: CurrentSettings;
   publicUrl: () => string;
   allowStdioToolServers: boolean;
   /** The permissions of all operations. */
   operations: () => readonly Operation[];
-  /** How many Work Items wait for a person. */
+  /** Resolves to the number of Work Items that wait for a person. */
   countReviews: (executor: Executor) => Promise<number>;
 }
 

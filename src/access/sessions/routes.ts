@@ -42,7 +42,7 @@ const signedOut = z
   })
   .meta({ id: 'SignedOut' });
 
-/** Whether the principal may see (`access:read`) or end (`access`) the sessions of others. */
+/** Returns whether the principal may see (`access:read`) or end (`access`) the sessions of others. */
 const managesOthers = ({ role, scopes }: Principal, scope: Scope): boolean =>
   role === 'admin' && scopesAllow(scopes, scope);
 

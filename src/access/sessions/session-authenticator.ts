@@ -17,7 +17,7 @@ interface FoundSession {
   principal: Principal;
   /** The time of the last request, by performance.now(). */
   seenAt: number;
-  /** How long after the look-up this holds, in milliseconds; 0 or less: the provider must be asked first. */
+  /** The time after the look-up for which this holds, in milliseconds; 0 or less: the provider must be asked first. */
   validForMs: number;
 }
 
@@ -102,7 +102,7 @@ export class SessionAuthenticator {
     );
   }
 
-  /** What has ended stays ended, also if a limit is raised or its key works again. */
+  /** Deletes a session that has ended: it stays ended, also if a limit is raised or its key works again. */
   #delete(id: string): void {
     const { db, log } = this.#parts;
     db.run((executor) => deleteSession(executor, id)).catch((error) =>

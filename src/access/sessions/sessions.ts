@@ -17,11 +17,11 @@ import {
   insertSession,
 } from './store.ts';
 
-/** How many sessions a principal may have: of more, the oldest ends. */
+/** The most sessions of a principal: of more, the oldest ends. */
 const mostSessions = 50;
 const maxUserAgent = 200;
 
-/** Why a session ended, for the audit log. */
+/** The reason why a session ended, for the audit log. */
 export type EndReason = 'sign_out' | 'revoked' | 'back_channel' | 'provider_refused' | 'role_lost';
 
 interface NewSession {
@@ -55,7 +55,7 @@ export interface CreatedSession {
   principal: Principal;
 }
 
-/** Whether `value` has the form of a cookie's value; one without it is refused without a query. */
+/** Returns whether `value` has the form of a cookie's value; one without it is refused without a query. */
 export const isSessionValue = (value: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(value);
 
 const keyColumns = ({ principal, bootstrapHash }: KeySession) => ({

@@ -16,7 +16,7 @@ import type { Flow } from './flow.ts';
 import type { ExpectedIdentity, IdentityProvider, ProviderTokens, RefreshResult } from './provider.ts';
 import { readIdToken, sidOf } from './tokens.ts';
 
-/** How long a whole conversation may take, in milliseconds. A request in it takes at most 10 s. */
+/** The time limit of a whole conversation, in milliseconds. A request in it takes at most 10 s. */
 const signInMs = 20_000;
 const refreshMs = 10_000;
 

@@ -14,7 +14,7 @@ export type OidcConfig = NonNullable<Services['config']['oidc']>;
 const everyMs = 3_600_000;
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
-/** How long a sign-in right after the start waits for the first discovery. */
+/** The time for which a sign-in right after the start waits for the first discovery. */
 const patienceMs = 2_000;
 
 const asymmetric = /^(?:[RPE]S(?:256|384|512)|EdDSA|Ed25519|ML-DSA-(?:44|65|87))$/;
@@ -36,7 +36,7 @@ const addresses = (protocol: RegExp) => {
 
 const strings = z.array(z.string()).optional().catch(undefined);
 
-/** What the platform uses of the provider's metadata (OpenID Connect Discovery 1.0, section 3). */
+/** The part of the provider's metadata that the platform uses (OpenID Connect Discovery 1.0, section 3). */
 const metadataOf = ({ issuer }: OidcConfig) => {
   const { address, optional } = addresses(issuer.startsWith('https:') ? /^https:\/\//i : /^https?:\/\//i);
   return z.object({

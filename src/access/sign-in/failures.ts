@@ -12,7 +12,7 @@ type ExchangeReason =
   | 'provider_unavailable'
   | 'client_rejected';
 
-/** Why a sign-in failed, as clients see it. */
+/** The reason why a sign-in failed, as clients see it. */
 export type SignInReason = ExchangeReason | IdentityRefusal['reason'];
 
 const failures: Record<ExchangeReason, [ErrorCode, message: string]> = {
@@ -78,7 +78,7 @@ export const clockSkew = (claim: string, seconds: number): SignInError =>
 /** The tolerance for the times in tokens, in seconds. */
 export const clockToleranceSeconds = 60;
 
-/** How far the clocks differ, in seconds, judged by a token that was just issued. */
+/** Returns the difference of the clocks in seconds, judged by a token that was just issued. */
 export const skewOf = (claims: Record<string, unknown>, claim: string, now: number): number => {
   const { iat } = claims;
   const issued = typeof iat === 'number' && Math.abs(now - iat) > clockToleranceSeconds ? iat : claims[claim];

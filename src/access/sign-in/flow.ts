@@ -1,9 +1,9 @@
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import type { Vault } from '../../lib/crypto.ts';
 
-/** How long a sign-in may take, in seconds. */
+/** The time limit of a sign-in, in seconds. */
 export const flowSeconds = 600;
-/** How far the clocks of replicas may differ, in milliseconds. */
+/** The largest permitted difference of the clocks of replicas, in milliseconds. */
 const skewMs = 60_000;
 const maxReturnTo = 2_000;
 

@@ -5,9 +5,9 @@ import type { Discovery } from './discovery.ts';
 import { causeOf, SignInError } from './failures.ts';
 import { providerFetch } from './provider-fetch.ts';
 
-/** How long the keys are cached, in milliseconds. A key that the provider withdrew is not trusted for longer. */
+/** The life of the cached keys, in milliseconds. A key that the provider withdrew is not trusted for longer. */
 const freshMs = 300_000;
-/** How often an unknown key is searched for at most, in milliseconds: anyone can name one. */
+/** The least time between two searches for an unknown key, in milliseconds: anyone can name one. */
 const unknownEveryMs = 60_000;
 
 const jwks = z.object({

@@ -23,11 +23,11 @@ export interface LogoutParts extends Pick<Services, 'db' | 'log' | 'clock'> {
   sessions: Sessions;
 }
 
-/** What a valid logout token says. */
+/** The content of a valid logout token. */
 interface LogoutToken {
   jti: string;
   issuedAt: Date;
-  /** How long it stays valid, in seconds. */
+  /** The rest of its validity, in seconds. */
   validFor: number;
   sid: string | null;
   subject: string | null;
@@ -36,7 +36,10 @@ interface LogoutToken {
 const isType = (type: unknown): boolean =>
   type === undefined || (typeof type === 'string' && /^(?:jwt|logout\+jwt)$/i.test(type));
 
-/** Why the claims of a verified token are no logout (OpenID Connect Back-Channel Logout 1.0, section 2.6); or null. */
+/**
+ * Returns why the claims of a verified token are no logout (OpenID Connect Back-Channel Logout 1.0, section 2.6); or
+ * null.
+ */
 const faultOf = (claims: Claims, { issuer, clientId }: OidcConfig, now: number): string | null => {
   const { iss, aud, iat, exp, jti, events, sub, sid } = claims;
   if (iss !== issuer) return '`iss` is another issuer';

@@ -17,7 +17,7 @@ const titles: Record<number, string> = {
   [errorStatus.service_unavailable]: 'Sign-in is not available',
 };
 
-/** What is shown for failures that are not about the sign-in itself: nothing of the request can be in it. */
+/** The texts for failures that are not about the sign-in itself: nothing of the request can be in them. */
 const general: Record<number, string> = {
   [errorStatus.not_found]: 'Sign-in with an identity provider is not set up here. Use an API key.',
   [errorStatus.too_many_requests]: 'Too many requests came from your address. Wait a minute, and try again.',

@@ -17,7 +17,7 @@ export type RefreshResult =
   /** `refreshToken`: the provider replaced the token before it failed. The old one is not valid any more. */
   | { outcome: 'unavailable'; reason: string; refreshToken?: string };
 
-/** What a session knows of its person. */
+/** The identity of the person of a session. */
 export interface ExpectedIdentity {
   issuer: string;
   subject: string;

@@ -22,7 +22,7 @@ import {
 } from './flow.ts';
 import { insertUsedOnce } from './store.ts';
 
-/** How many sign-ins a browser may have in progress. More cookies would make its requests too large to be read. */
+/** The most sign-ins that a browser may have in progress. More cookies would make its requests too large to be read. */
 const mostFlows = 10;
 
 export interface SignInParts extends Pick<Services, 'db' | 'vault' | 'log' | 'clock'> {
@@ -34,10 +34,12 @@ export interface SignInParts extends Pick<Services, 'db' | 'vault' | 'log' | 'cl
   sessions: Sessions;
 }
 
-/** What the provider sent the browser back with; `state` may be missing, and everything may be made up. */
+/**
+ * The parameters with which the provider sent the browser back. `state` may be missing, and everything may be made up.
+ */
 export type Callback = Partial<CallbackParameters>;
 
-/** Where the browser goes next, and the cookies it is given. */
+/** The address to which the browser goes next, and the cookies that it is given. */
 export interface Redirect {
   location: string;
   cookies: string[];

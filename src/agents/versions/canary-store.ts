@@ -1,7 +1,7 @@
 import { type Executor, json, sql, type Tx } from '../../database/index.ts';
 import type { Agent, Canary } from '../store.ts';
 
-/** How many runs of one arm ended since the canary began, and how many of them failed. */
+/** The number of runs of one arm that ended since the canary began, and the number of them that failed. */
 interface Arm {
   finished: number;
   failed: number;

@@ -140,7 +140,7 @@ const endCanaries = async (db: Database): Promise<void> => {
   }
 };
 
-/** How often it is looked at whether canaries are over. */
+/** The interval, in milliseconds, between two checks whether canaries are over. */
 const everyMs = 10_000;
 
 /** Ends canaries in the background, on every replica with the role `scheduler`. */

@@ -24,7 +24,7 @@ const versionFor = (key: RawBuilder<unknown>): RawBuilder<unknown> => sql`case
     < (a.canary ->> 'percent')::integer * 100
   then (a.canary ->> 'version')::integer else a.version end`;
 
-/** What a claim assigns, of a row `w` with `agent_id` and `agent_version`. */
+/** The assignment that a claim makes, of a row `w` with `agent_id` and `agent_version`. */
 export const pinAssignment = (key: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`agent_version = coalesce(w.agent_version, (select ${versionFor(key)} from agents a where a.id = w.agent_id))`;
 

@@ -5,7 +5,10 @@ import type { Agent, AgentChanges, agents } from '../store.ts';
 import { changedContent, changesTo, unversionedChanges } from './content.ts';
 import { freeze, normalizeContent, recordPublication } from './store.ts';
 
-/** What a change of an agent does to its versions: the fields and columns that are written, and whether it publishes. */
+/**
+ * The effect of a change of an agent on its versions: the fields and columns that are written, and whether it
+ * publishes.
+ */
 interface Release {
   changes: AgentChanges;
   columns: Partial<Parameters<typeof agents.update>[3]>;

@@ -91,7 +91,7 @@ const publicCanary = z
   })
   .meta({ id: 'PublicCanary' });
 
-/** What an agent shows of its versions. */
+/** The fields in which an agent shows its versions. */
 export const versionFields = {
   version: z.int().describe('The version that is published.'),
   latest_version: z.int(),

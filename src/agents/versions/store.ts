@@ -13,7 +13,7 @@ import type { Content } from '../store.ts';
 
 /** SQL of versions and of their publications. */
 
-/** What the first attempt with a version used. */
+/** The LLMs and tools that the first attempt with a version used. */
 interface FirstRun {
   at: string;
   llms: { llm_id: string; revision: number; model: string }[];
@@ -115,7 +115,7 @@ export const setFirstAuthor = async (
     where agent_id = ${agentId}`.execute(tx);
 };
 
-/** What a publication has besides the versions. */
+/** The fields of a publication besides the versions. */
 export interface NewPublication {
   kind: Publication['kind'];
   note?: string | null | undefined;

@@ -11,14 +11,14 @@ import { Tokeniser } from './tokens.ts';
 
 export type Confidence = 'high' | 'medium' | 'low';
 
-/** Where a value stands. */
+/** A place in the document where a value stands. */
 export interface Citation {
   page: number;
   /** From 1. */
   line: number;
   /** The line, cut at 200 characters. */
   text: string;
-  /** Of its words if the reader gave words, else of the line. */
+  /** The box of its words if the reader gave words, else of the line. */
   bbox: Box | null;
 }
 
@@ -35,7 +35,7 @@ const sureFrom = 0.7;
 const lower = { high: 'medium', medium: 'low', low: 'low' } as const;
 const tokensAtOnce = 20_000;
 
-/** What is searched for one value. The places are filled in while the text is searched, as raw positions. */
+/** The searches for one value. The places are filled in while the text is searched, as raw positions. */
 interface Search {
   verbatim: Span[][];
   /** Raw positions. */

@@ -28,7 +28,7 @@ describe('the columns that a model reads', () => {
     expect(read[1]!.source).toEqual({ schema: 'public', table: 'order_lines' });
     const orders = read[0]!.columns;
     expect(orders).toContainEqual({ name: 'amount', path: `${datasets}[0].fields[2]`, datatype: 'Decimal' });
-    // Of an expression over a column nothing is said.
+    // An expression over a column has no known datatype.
     expect(orders).toContainEqual({ name: 'amount', path: `${datasets}[0].fields[6]`, datatype: null });
     expect(orders).toContainEqual({ name: 'id', path: `${datasets}[0].primary_key[0]`, datatype: null });
     expect(orders).toContainEqual({

@@ -13,7 +13,7 @@ export interface WorkItemSearch {
   ids?: readonly string[] | undefined;
   status?: readonly Status[] | undefined;
   agent_id?: readonly string[] | undefined;
-  /** Of the one agent. */
+  /** A version of the one agent. */
   agent_version?: number | undefined;
   schedule_id?: string | undefined;
   source?: Source | undefined;

@@ -24,7 +24,6 @@ const ReleaseFields = ({ agent, got }: { agent: PublicAgent; got: LoadState<Publ
   );
 };
 
-/** How changes of an agent are released. */
 export const ReleaseForm = ({ agentId }: { agentId: string }) => (
   <Section title={words.release}>
     <LoadedAgent agentId={agentId}>{(agent, got) => <ReleaseFields agent={agent} got={got} />}</LoadedAgent>

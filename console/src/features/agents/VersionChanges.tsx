@@ -11,7 +11,7 @@ const shown = (value: unknown): string =>
       ? value
       : JSON.stringify(value, null, 2);
 
-/** What differs between two versions of an agent, next to each other. */
+/** The differences between two versions of an agent, next to each other. */
 export const VersionChanges = ({
   agent,
   from,

@@ -82,7 +82,7 @@ const BrandingForm = ({ branding, got }: { branding: Branding; got: LoadState<Br
       texts={{ logo_data_url: image, logo_dark_data_url: image }}
       onSaved={() => notify(words.saved)}
       kind="primary"
-      // What was typed goes, too: the form then follows what is loaded.
+      // Unsaved input goes, too: the form then follows the loaded values.
       actions={<ClearBranding disabledReason={disabledReason} onCleared={() => form.reset()} />}
       side={
         <Section title={words.preview}>

@@ -22,7 +22,7 @@ interface ConnectionValues
 const defaultPort = (engine: Engine): number =>
   (engine === 'mysql' ? kinds.mysql : kinds.postgres).defaults.port;
 
-/** Where the data are, in one line: `db.example.com/shop`, or the path of the file. */
+/** Returns the location of the data in one line: `db.example.com/shop`, or the path of the file. */
 export const placeOf = ({ engine, configuration }: PublicDataConnection): string => {
   if ('path' in configuration) return configuration.path;
   const { host, port, database } = configuration;

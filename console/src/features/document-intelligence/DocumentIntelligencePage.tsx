@@ -61,7 +61,7 @@ export const DocumentIntelligencePage = () => {
   const got = useOperation('getDocumentIntelligence', {});
   const mayDelete = permissionReason(usePermission('deleteDocumentIntelligence'));
   const [resetting, setResetting] = useState(false);
-  // What was typed goes with the configuration: saved as a change of it, it would be refused as a change of someone else.
+  // Unsaved input goes with the configuration: saved later, it would be refused as if someone else had changed it.
   const [resets, setResets] = useState(0);
   const { data } = got;
   return (

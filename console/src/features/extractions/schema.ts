@@ -108,7 +108,7 @@ export const fieldsOf = (schema: unknown): Field[] | null => {
     });
   });
   const found = fields.filter((each) => each !== null);
-  // What comes back must be the same, or something would be lost in silence.
+  // The schema of the fields must equal the given one, or something would be lost in silence.
   return found.length === fields.length && same(schemaOf(found), schema) ? found : null;
 };
 

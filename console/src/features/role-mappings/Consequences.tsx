@@ -28,7 +28,7 @@ export const Consequences = ({ mappings }: { mappings: readonly Proposed[] }) =>
     };
   }, [key]);
   if (preview === null) return <Callout title={words.before}>{words.asking}</Callout>;
-  // What is wrong with the values, their fields say when they are saved.
+  // The fields say what is wrong with their values when they are saved.
   if (preview instanceof Error) return null;
   const { would_change_count: count, would_change_users: users, leaves_no_admin } = preview;
   if (count === 0) return <Callout title={words.before}>{words.nobody}</Callout>;

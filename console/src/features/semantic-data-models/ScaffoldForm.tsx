@@ -43,7 +43,7 @@ export const ScaffoldForm = ({
     sample_values: describe && sample_values,
     ...(name === '' ? {} : { name }),
   };
-  // What was shown is no preview of other choices.
+  // A preview of other choices is not shown.
   const asked = JSON.stringify(body);
   const preview = shown?.asked === asked ? shown : null;
   const look = () =>

@@ -46,7 +46,7 @@ export const readYaml = (text: string): ReadText => {
   const placeOf = (path: string) => {
     const line = /^line (\d+)$/.exec(path)?.[1];
     if (line) return { line: Number(line), offset: lines.lineStarts[Number(line) - 1] ?? 0 };
-    // What is missing is where it should be: at the nearest part that is there.
+    // A missing part is located where it should be: at the nearest part around it that exists.
     for (let parts = partsOf(path); parts.length > 0; parts = parts.slice(0, -1)) {
       const node = document.getIn(parts, true);
       const offset = isNode(node) ? node.range?.[0] : undefined;

@@ -39,7 +39,7 @@ export const EditToolDialog = ({
     },
     { disabledReason },
   );
-  // What the server says is known only while the tool has no mark of its own.
+  // The server's mark is known only while the tool has none of its own.
   const hint = tool.idempotent === null ? choices[tool.effective_idempotent ? 'repeat' : 'never'] : null;
   return (
     <Dialog open onClose={onClose} title={words.editTitle}>

@@ -74,7 +74,7 @@ export const schedule = catalog({
   seeUpcoming: 'See when it is due',
   change: '{at}: {what}',
 
-  // Why?
+  // The explanation of an occurrence
   why: 'Why?',
   when: 'When',
   whenIn: (zone: string) => `The time in ${zone}.`,

@@ -96,7 +96,7 @@ export const Waterfall = ({ label, steps }: { label: string; steps: readonly Ste
     overscan: 12,
   });
   const open = steps.some((step) => step.to === null);
-  // What happens now is at the end.
+  // The step in progress is at the end.
   useEffect(() => {
     if (open && box.current) box.current.scrollLeft = box.current.scrollWidth;
   }, [open]);

@@ -1,7 +1,7 @@
 import { outcomes } from '../../text/en/outcomes.ts';
 
 /**
- * What can be said of an occurrence, a run, a delivery: one color, one shape and one word each, the same everywhere.
+ * The outcomes of an occurrence, a run, a delivery: one color, one shape and one word each, the same everywhere.
  * `waits`: for a person. `due`: not yet. `model`: the model's share of a waterfall, which has no word.
  */
 export const outcomeKinds = [
