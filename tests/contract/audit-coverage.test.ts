@@ -102,6 +102,17 @@ onPostgres((at) => {
     const own = { name: 'a', mode: 'worker', execution: 'external' };
     const agent = await act('createAgent', api.post('/agents', own));
     await act('updateAgent', api.patch(`/agents/${agent.id}`, { name: 'b' }));
+    const versions = `/agents/${agent.id}`;
+    await ok(api.patch(versions, { release: 'manual', instructions: 'two' }));
+    const canary = { version: 'draft', percent: 1 };
+    await act('startCanary', api.post(`${versions}/canary`, canary));
+    await act('abortCanary', api.post(`${versions}/canary/abort`));
+    await ok(api.post(`${versions}/canary`, canary));
+    await act('promoteCanary', api.post(`${versions}/canary/promote`));
+    await ok(api.patch(versions, { instructions: 'three' }));
+    await act('publishAgent', api.post(`${versions}/publish`, { note: 'n' }));
+    await act('rollBackAgent', api.post(`${versions}/rollback`, { version: 1 }));
+    await act('discardAgentDraft', api.delete(`${versions}/draft`));
     const schedules = `/agents/${agent.id}/schedules`;
     const yearly = { cron_expression: '0 0 1 1 *' };
     const { id: scheduleId } = await act('createSchedule', api.post(schedules, yearly));

@@ -103,6 +103,7 @@ onPostgres((at) => {
         data: {
           work_item_id: item.id,
           agent_id: agent.id,
+          agent_version: null,
           schedule_id: null,
           work_item_name: 'N',
           status: 'CANCELLED',

@@ -30,6 +30,16 @@ const changes: Record<string, (one: Resources) => object | undefined> = {
   updateBranding: () => ({ workspace_name: 'changed' }),
 };
 
+/** What is done with an agent, and its body: each checks the revision of the agent. */
+const actions: Record<string, object | undefined> = {
+  publishAgent: {},
+  rollBackAgent: { version: 1 },
+  startCanary: { version: 1, percent: 1 },
+  promoteCanary: undefined,
+  abortCanary: undefined,
+  discardAgentDraft: undefined,
+};
+
 /** In this order: what holds others comes after them. */
 const deletions = [
   'deleteSchedule',
@@ -88,7 +98,9 @@ describe('entity tags', () =>
     test('If-Match is taken by the operations that are tested here, and by every change of what has an entity tag', () => {
       const all = [...operations.values()];
       const taking = all.filter(({ headers }) => headers.includes('If-Match')).map(({ id }) => id);
-      expect(taking.toSorted()).toEqual([...Object.keys(changes), ...deletions].toSorted());
+      expect(taking.toSorted()).toEqual(
+        [...Object.keys(changes), ...Object.keys(actions), ...deletions].toSorted(),
+      );
       const tagged = all.filter(
         ({ id, method, responses }) =>
           method !== 'GET' && !/^(create|import)/.test(id) && 'ETag' in (responses[200]?.headers ?? {}),
@@ -115,6 +127,14 @@ describe('entity tags', () =>
         expect((await send(operation, '*', body)).status).toBe(200);
       },
     );
+
+    test.each(Object.keys(actions))('%s is 412 with a stale If-Match', async (id) => {
+      const { body } = await send(operations.get(id)!, '"999"', actions[id]);
+      expect(body?.error).toMatchObject({
+        code: 'precondition_failed',
+        message: expect.stringContaining('If-Match'),
+      });
+    });
 
     test.each(deletions)('%s is 412 with a stale If-Match, and 404 once it is done', async (id) => {
       const operation = operations.get(id)!;

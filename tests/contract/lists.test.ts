@@ -28,8 +28,8 @@ const refusedBy = ({ type, minimum, maximum, enum: words, maxLength, format, pat
 const takenBy = ({ type, minimum, maximum = minimum + 7, enum: words = [] }: Schema): string[] =>
   type === 'integer' ? [`${minimum}`, `${maximum}`] : words;
 
-/** Parameters that a query must have both or neither. */
-const pairs: Record<string, string> = { position: 'hash', hash: 'position' };
+/** Parameters that need another one. */
+const pairs: Record<string, string> = { position: 'hash', hash: 'position', agent_version: 'agent_id' };
 
 const unique = () => `${Math.random()}`.slice(2);
 const anAgent = (at: Fixture) => newAgent(at);
@@ -81,6 +81,7 @@ describe('lists', () =>
         at: '2026-01-31T08:00:00Z',
         than: one.known.work_item_id!,
         q: 'x',
+        agent_id: one.known.agent_id!,
         position: '1',
         hash: '0'.repeat(64),
       };

@@ -107,6 +107,9 @@ export interface Resources extends AsyncDisposable {
 export const oneOfEach = async (at: Fixture): Promise<Resources> => {
   const { api, app } = at;
   const agent = await newAgent(at);
+  // Its version 2: other agents have none.
+  await ok(api.patch(`/agents/${agent.id}`, { instructions: 'second' }));
+  const [publication] = (await ok(api.get(`/agents/${agent.id}/publications`))).data;
   const schedule = await newSchedule(at, agent.id);
   const integration = await ok(
     api.post('/observability/integrations', {
@@ -177,6 +180,8 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
 
   const known: Ids = {
     agent_id: agent.id,
+    version: '2',
+    publication_id: publication.id,
     schedule_id: schedule.id,
     conversation_id: conversation.id,
     work_item_id: item.id,

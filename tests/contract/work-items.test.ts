@@ -37,6 +37,7 @@ onPostgres((_name, open) => {
       expect(item).toEqual({
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         agent_id: agent,
+        agent_version: null,
         schedule_id: null,
         scheduled_for: null,
         start_at: null,

@@ -49,7 +49,7 @@ let valid: Record<string, unknown> = {};
 
 /** A valid value with what is required and nothing else. */
 const sample = (document: Schema, given: Schema, name = ''): unknown => {
-  if (valid[name] !== undefined) return valid[name];
+  if (valid[name] !== undefined && takes(document, given, valid[name])) return valid[name];
   const [schema] = branches(document, given);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return schema.enum[0];

@@ -198,7 +198,6 @@ export const versionRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       summary: 'Publish the version of a canary',
       otherStatuses: [403],
       response: publicAgent,
-      idempotent: true,
       lock,
       handler: ({ transaction, actor }) =>
         transaction(async (tx, agent) => toResponse(tx, await promoteCanary(tx, actor, hooks, agent))),
@@ -211,7 +210,6 @@ export const versionRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       description: 'Runs that have its version keep it.',
       otherStatuses: [403],
       response: publicAgent,
-      idempotent: true,
       lock,
       handler: ({ transaction, actor }) =>
         transaction(async (tx, agent) => toResponse(tx, await abortCanary(tx, actor, agent))),

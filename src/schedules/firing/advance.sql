@@ -32,11 +32,11 @@ inserted as (
   insert into work_item_events (id, work_item_id, to_status, action, principal, details, at)
   select id, id, $12, 'create', $13::jsonb, '{}', (select platform_now())
   from inserted
-), notified as (insert into callback_deliveries (callback_id, work_item_id, event, agent_id, schedule_id, work_item_name,
-    status, previous_status, url, origin)
-  select c.id, m.id, 'work_item.' || lower(m.status), m.agent_id, m.schedule_id, m.work_item_name, m.status,
-  m.previous_status, c.url, c.origin
-  from (select *, 'PENDING' as status, null::text as previous_status from inserted) m cross join lateral (select id, url, origin, events from callbacks
+), notified as (insert into callback_deliveries (callback_id, work_item_id, event, agent_id, agent_version, schedule_id,
+    work_item_name, status, previous_status, url, origin)
+  select c.id, m.id, 'work_item.' || lower(m.status), m.agent_id, m.agent_version, m.schedule_id,
+  m.work_item_name, m.status, m.previous_status, c.url, c.origin
+  from (select *, 'PENDING' as status, null::text as previous_status, null::integer as agent_version from inserted) m cross join lateral (select id, url, origin, events from callbacks
     where agent_id = m.agent_id and removed_at is null) c
   where 'work_item.' || lower(m.status) = any(c.events)), recorded as (
   insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at)
