@@ -163,10 +163,13 @@ export const lockToUpdate = async (
   id: string,
   changes: AgentChanges,
 ): Promise<Agent> => {
-  const before = withDraft(await lockAgent(tx, id));
+  const agent = await lockAgent(tx, id);
+  const before = withDraft(agent);
   await checkChanges(tx, before, changes);
   const merged = agents.merge(before, changes);
-  await checkMayLoosen(tx, actor, before, {
+  // What is published at once is compared to what is published: the draft may be looser.
+  const bound = merged.release === 'automatic' ? agent : before;
+  await checkMayLoosen(tx, actor, bound, {
     ...merged,
     approval_role: merged.approval_role ?? defaultApprovalRole[before.mode],
   });

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { type Executor, json, type Page, selectPage, sql, type Tx } from '../database/index.ts';
+import {
+  type Executor,
+  json,
+  type Page,
+  type RawBuilder,
+  selectPage,
+  sql,
+  type Tx,
+} from '../database/index.ts';
 import { optional, text } from '../http/index.ts';
 import {
   column,
@@ -185,20 +193,31 @@ export const deleteToolServerRow = async (tx: Tx, id: string): Promise<void> => 
 };
 
 /**
- * Takes the policies for tools of the server from the agents that do not use it, because nothing can refer to it when it
- * is deleted. Returns the ids of these agents.
+ * Takes the policies for tools of the server from the agents that do not use it, and from their drafts, because nothing can
+ * refer to it when it is deleted. Returns the ids of these agents.
  */
 export const deletePoliciesOf = async (tx: Tx, id: string): Promise<string[]> => {
+  const names = (
+    policies: RawBuilder<unknown>,
+  ) => sql`exists (select from jsonb_array_elements(${policies}) as p(policy)
+      where lower(policy->>'tool_server_id') = ${id}::text)`;
+  const others = (
+    policies: RawBuilder<unknown>,
+  ) => sql`(select coalesce(jsonb_agg(policy order by position), '[]')
+        from jsonb_array_elements(${policies}) with ordinality as p(policy, position)
+        where lower(policy->>'tool_server_id') <> ${id}::text)`;
+  const own = sql`tool_policies`;
+  const drafted = sql`draft::jsonb -> 'tool_policies'`;
   const { rows } = await sql<{
     id: string;
-  }>`update agents set revision = revision + 1, updated_at = platform_now(),
-      tool_policies = (select coalesce(jsonb_agg(policy order by position), '[]')
-        from jsonb_array_elements(tool_policies) with ordinality as p(policy, position)
-        where lower(policy->>'tool_server_id') <> ${id}::text)
-    where exists (select from jsonb_array_elements(tool_policies) as p(policy)
-      where lower(policy->>'tool_server_id') = ${id}::text)
+  }>`update agents set revision = revision + 1, updated_at = platform_now(), tool_policies = ${others(own)},
+      draft = jsonb_set(draft::jsonb, '{tool_policies}', ${others(drafted)})::json
+    where ${names(own)} or (draft is not null and ${names(drafted)})
     returning id`.execute(tx);
-  return rows.map((row) => row.id);
+  const ids = rows.map((row) => row.id);
+  await sql`update agents a set draft = null
+    where id = any(${ids}::uuid[]) and draft::jsonb = agent_content(a)::jsonb`.execute(tx);
+  return ids;
 };
 
 /** A server and whether its tools must be discovered again before an attempt uses them. */

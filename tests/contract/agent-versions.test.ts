@@ -257,6 +257,44 @@ describe('versions of an agent', () => {
       expect(ended).toMatchObject({ status: 'ERROR', error: { message: expect.stringMatching(/Restart/) } });
     });
 
+    test('a policy for a tool server that the agent does not use keeps nothing from running', async () => {
+      const { id } = await ok(
+        at().api.post('/tool-servers', { name: 'gone', url: 'http://127.0.0.1:2/mcp', enabled: false }),
+      );
+      const tool_policies = [{ tool_server_id: id, tool: 'pay', policy: 'deny' }];
+      const agent = await newAgent(at(), { tool_policies });
+      const item = await run(agent, {
+        payload: { mock: { steps: [{ tool: 'request_review', args: { reason: 'Right?' } }] } },
+      });
+      const drafted = await newAgent(at(), { release: 'manual' });
+      await patch(drafted, { tool_policies });
+      expect((await at().api.delete(`/tool-servers/${id}`)).status).toBe(204);
+      expect(await get(drafted)).toMatchObject({ tool_policies: [], has_changes: false });
+      await ok(at().api.post(`/work-items/${item.id}/continue`));
+      const ended = await until(async () => {
+        const now = await ok(at().api.get(`/work-items/${item.id}`));
+        return ['COMPLETED', 'ERROR'].includes(now.status) ? now : undefined;
+      });
+      expect(ended).toMatchObject({ status: 'COMPLETED', agent_version: 1, error: null });
+      expect(await ok(act(agent, 'rollback', { version: 1 }))).toMatchObject({ version: 1 });
+    });
+
+    test('a draft that loosens is not published by who has not the approval role, whatever way', async () => {
+      const agent = await newAgent(at(), { release: 'manual', approval_role: 'admin' });
+      await patch(agent, { approval_role: 'builder' });
+      const builder = at().as((await newKey(at(), 'builder')).value);
+      for (const refused of [
+        builder.post(`${path(agent)}/publish`),
+        builder.post(`${path(agent)}/canary`, { version: 'draft', percent: 1 }),
+        builder.patch(path(agent), { release: 'automatic' }),
+        builder.patch(path(agent), { release: 'automatic', instructions: 'x' }),
+      ]) {
+        expectError(await refused, 403, /approval role: admin/);
+      }
+      await ok(builder.patch(path(agent), { release: 'automatic', approval_role: 'admin' }));
+      expect(await get(agent)).toMatchObject({ version: 1, has_changes: false, release: 'automatic' });
+    });
+
     test('members read versions, and only builders publish', async () => {
       const agent = await newAgent(at());
       const member = at().as((await newKey(at(), 'member')).value);

@@ -19,12 +19,16 @@ import {
   updatePublished,
 } from './store.ts';
 
-/** Returns what the content of the agent names and what was deleted. What exists is locked for share. */
-export const listMissing = async (tx: Tx, agent: Agent): Promise<{ field: string; id: string }[]> =>
-  (await lockReferences(tx, shownContent(agent))).map(({ path, text }) => ({
-    field: path.split(/[.[]/)[0]!,
-    id: text,
-  }));
+/**
+ * Returns what the content of the agent names and what was deleted. What exists is locked for share. A policy for a tool
+ * server that the agent does not use has no effect, and such a server may be deleted: it is not missing.
+ */
+export const listMissing = async (tx: Tx, agent: Agent): Promise<{ field: string; id: string }[]> => {
+  const used = new Set(agent.tool_server_ids.map((id) => id.toLowerCase()));
+  const tool_policies = agent.tool_policies.filter(({ tool_server_id }) => used.has(tool_server_id));
+  const missing = await lockReferences(tx, { ...shownContent(agent), tool_policies });
+  return missing.map(({ path, text }) => ({ field: path.split(/[.[]/)[0]!, id: text }));
+};
 
 /** Throws 412 with `missing` if the content of the agent names what was deleted. */
 export const checkNothingMissing = async (tx: Tx, agent: Agent): Promise<void> => {
