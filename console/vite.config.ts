@@ -97,9 +97,9 @@ const others =
   /console\/src\/(ui\/(JsonView|RowsGrid|RowsTable|SecretMap)|api\/event-stream)\.|node_modules\/eventsource-parser\//;
 /** Forms that are made of a table of fields: they need selects, which the others do without. */
 const tables = /console\/src\/resource\/(describe-form|fields|FormFields)\./;
-/** What the frame and nearly every page use, without what only a few pages have. */
+/** What the frame, the Overview and nearly every page use, without what only a few other pages have. */
 const kit =
-  /^\0|node_modules|console\/src\/(ui|api|base|routing|time|app)\/|console\/src\/resource\/(?!ListPage|AgentSelect|NoAgents|Figures|buckets|counted|kept-rows|settled|thing|work-item)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
+  /^\0|node_modules|console\/src\/(ui|api|base|routing|time|app)\/|console\/src\/resource\/(?!ListPage|AgentSelect|NoAgents|counted|kept-rows|settled|thing|work-item)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
 
 /**
  * What pages share is four files, not forty. `tests/browser/budgets.test.ts` has the limits. What one page alone uses,

@@ -67,7 +67,7 @@ export const connectionForm = describeForm<
     }),
     database: text(),
     username: text({ hint: words.usernameHint }),
-    password: secret({ hint: words.passwordHint }),
+    password: secret({ hint: ({ password }) => (password === null ? undefined : words.passwordHint) }),
     tls: choice('verify_full', words.tlsModes, {
       hint: ({ tls }) => words.tlsHints[tls],
     }),

@@ -73,7 +73,8 @@ export const readerForm = describeForm<
       send: trim,
     }),
     api_key: secret({
-      hint: ({ provider }) => (provider === 'docling' ? words.keyOptional : ''),
+      hint: ({ provider, api_key }) =>
+        provider === 'docling' && api_key !== null ? words.keyOptional : undefined,
       required: ({ provider }) => provider === 'azure',
       // Azure takes none that is empty.
       send: (key, { provider }) =>

@@ -78,7 +78,8 @@ export const llmForm = describeForm<
     secret_access_key: secret({ required: true, chosen: byAccessKey }),
     session_token: secret({ hint: words.sessionTokenHint, chosen: byAccessKey }),
     api_key: secret({
-      hint: ({ kind }) => (kind === 'openai_compatible' ? words.apiKeyOptional : undefined),
+      hint: ({ kind, api_key }) =>
+        kind === 'openai_compatible' && api_key !== null ? words.apiKeyOptional : undefined,
       required: ({ kind }) => kind !== 'openai_compatible',
       chosen: (values) => !byAccessKey(values),
     }),

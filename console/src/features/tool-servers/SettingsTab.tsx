@@ -27,7 +27,7 @@ export const SettingsTab = ({
     <Columns
       side={
         <Section title={words.usedBy}>
-          <UsedByAgents used_by={server.used_by} tab="tools" none={words.noAgents} />
+          <UsedByAgents used_by={server.used_by} tab="tools" none={words.unnamed} />
         </Section>
       }
     >

@@ -28,6 +28,7 @@ export const toolServers = catalog({
   usedBy: 'Used by',
   agents,
   noAgents: 'no agent',
+  unnamed: 'No agent names it.',
 
   responds: 'It responds.',
   fails: (error: string) => `It fails: ${error}`,
