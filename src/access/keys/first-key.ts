@@ -7,7 +7,7 @@ import { keyPrefix } from './key-format.ts';
 import { countKeys, findKeyByHash, insertKey } from './store.ts';
 
 /**
- * The life of the first key, in milliseconds. Whoever keeps what a container prints would otherwise keep an
+ * The life of the first key, in milliseconds. A log that keeps what a container prints would otherwise keep an
  * administrator. The key may make keys that work longer (`lockMaker`): that is its purpose.
  */
 const lifeMs = 24 * 3_600_000;
