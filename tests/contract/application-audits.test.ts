@@ -80,7 +80,9 @@ describe('the audit log in the application', () => {
       const span = `&from=${all[1].at}&to=2100-01-01T00:00:00Z`;
       expect(actions(await search('gizmo', span))).toEqual(['gizmo.break', 'gizmo.make']);
       const { data, next } = await page('q=gizmo&limit=3');
-      expect([...data, ...(await list(`q=gizmo&next=${next}`))]).toEqual(all);
+      // The ids alone: the platform seals entries meanwhile, which gives them a position and a hash.
+      const ids = (entries: Json[]) => entries.map((entry) => entry.id);
+      expect(ids([...data, ...(await list(`q=gizmo&next=${next}`))])).toEqual(ids(all));
     });
 
     test('the facets are what it can be filtered by, with the names that were last used', async () => {

@@ -119,10 +119,13 @@ describe('the audit log', () =>
       );
       const all = (await list('')).map((entry) => entry.id);
       expect((await list('action=*')).map((entry) => entry.id)).toEqual(all);
+      // The ids alone: the platform seals entries meanwhile, which gives them a position and a hash.
+      const ids = (entries: Json[]) => entries.map((entry) => entry.id);
+      const prefixed = ids(await list('action=prefix*'));
       const some = await ok(at().api.get('/audits?action=prefix*&limit=2&offset=3'));
-      expect(some.data).toEqual((await list('action=prefix*')).slice(3, 5));
+      expect(ids(some.data)).toEqual(prefixed.slice(3, 5));
       expect(some.has_more).toBe(true);
-      expect(await list(`action=prefix*&next=${some.next}`)).toEqual((await list('action=prefix*')).slice(5));
+      expect(ids(await list(`action=prefix*&next=${some.next}`))).toEqual(prefixed.slice(5));
     });
 
     test('filters by time: from is included, to is not', async () => {

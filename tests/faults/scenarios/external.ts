@@ -17,20 +17,23 @@ export const externalAgent = (url: string) => ({
 
 /** Kills the replica that has a callback in flight. Resolves to what the receiver got before and after the lease. */
 export const runKilledDelivery = async (): Promise<{ early: number; ids: string[]; attempts: number }> => {
-  await using fixture = await Fixture.open('postgres');
+  await using fixture = await Fixture.open('postgres', 2);
   await using receiver = await startCallbackReceiver();
   receiver.respondWith('hang');
-  await fixture.start();
+  await Promise.all([fixture.start(0), fixture.start(1)]);
+  const other = fixture.replicas[1]!.process!.pid;
   const api = fixture.api();
   const agent = await must(api.post('/agents', externalAgent(receiver.url)));
   const item = await must(api.post('/work-items', { agent_id: agent.id }));
   const { records } = (await must(api.post('/work-items/claim', { agent_ids: [agent.id] }))) as Json;
+  // The other replica stands still, not dead: a start could take longer than the lease on a busy machine.
+  process.kill(other, 'SIGSTOP');
   const body = { lease_token: records[0].lease_token, outcome: 'COMPLETED' };
   await must(api.post(`/work-items/${item.id}/finish`, body));
   await until(() => receiver.requests.length === 1);
   await fixture.kill();
   receiver.respondWith(204);
-  await fixture.start();
+  process.kill(other, 'SIGCONT');
   // The lease of the lost replica holds: a loop that looked has sent nothing.
   await sleep(1_000);
   const early = receiver.requests.length;
