@@ -40,6 +40,8 @@ const imports = {
     'runs messages work-items agents llm-configurations tool-servers telemetry semantic-data-models files data-frames document-intelligence',
   'runtime/model': 'llm-configurations ./step.ts ./messages.ts ./mock.ts',
   conversations: 'runs messages runtime work-items agents event-streams',
+  evaluation:
+    'runs messages runtime work-items conversations agents llm-configurations tool-servers files data-frames semantic-data-models telemetry',
   application: 'schedules work-items agents observability replicas',
   workspace:
     'branding llm-configurations tool-servers data-connections semantic-data-models agents callbacks schedules observability document-intelligence',

@@ -1,3 +1,4 @@
+import { pointerTokens, valueAtTokens } from '../../lib/json-pointer.ts';
 import { isObject } from '../../lib/objects.ts';
 import { emailAddress } from './email.ts';
 import type { Claims } from './store.ts';
@@ -12,24 +13,11 @@ const ownProperty = (object: object, name: string): unknown =>
  */
 export const claimPath = (claim: string): readonly [string, ...string[]] | null => {
   if (!claim.startsWith('/')) return [claim];
-  if (/~(?![01])/.test(claim)) return null;
-  const tokens = claim.slice(1).split('/');
-  return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~')) as [string, ...string[]];
+  return pointerTokens(claim) as [string, ...string[]] | null;
 };
-
-/** The index of an element in a JSON Pointer (RFC 6901, section 4); `-` names the element after the last. */
-const arrayIndex = /^(?:0|[1-9]\d*)$/;
 
 /** Returns the value at `path`; undefined if there is none. */
-export const claimAt = (claims: Claims, path: readonly string[]): unknown => {
-  let at: unknown = claims;
-  for (const key of path) {
-    if (typeof at !== 'object' || at === null) return undefined;
-    if (Array.isArray(at) && !arrayIndex.test(key)) return undefined;
-    at = ownProperty(at, key);
-  }
-  return at;
-};
+export const claimAt = (claims: Claims, path: readonly string[]): unknown => valueAtTokens(claims, path);
 
 /** The values of anything but an array. */
 const valuesOfOne = (value: unknown): string[] => {
