@@ -31,6 +31,8 @@ export interface ObjectRequest {
    * open. `tool`: the object is the arguments of a tool, whose schema may be open.
    */
   as: 'reply' | 'tool';
+  /** Only a call of the tool counts: JSON in the text may be a quotation. */
+  mustCall?: boolean;
   signal?: AbortSignal | undefined;
   /** Attempts if the call fails in a way that may pass; default 1. */
   mostCalls?: number;
@@ -47,6 +49,9 @@ export interface ObjectReply {
 
 /** An LLM that is asked for one object at a time. */
 export interface AskedModel {
+  llmId: string;
+  /** The name of the model. */
+  model: string;
   /** The built-in mock, which follows rules. */
   isMock: boolean;
   /** Throws `LlmFailure`; rejects with the signal's reason if it is aborted. */

@@ -26,13 +26,15 @@ const defaultWithinMs = 60_000;
 /** The longest wait before a call is made again, in milliseconds. */
 const maxWaitMs = 20_000;
 
-/** The object of a reply: the arguments of the tool, or JSON in the text, also of a model that did not call it. */
+/** The object of a reply: the arguments of the tool, else JSON in the text, also of a model that did not call it. */
 const outputOf = (
   { toolCalls, text }: StepResult,
   parse: (json: string) => unknown,
+  mustCall: boolean,
 ): Record<string, unknown> | undefined => {
   const call = toolCalls.find(({ name, fault }) => name === toolName && fault === undefined);
-  const output = call ? call.arguments : objectIn(text, parse);
+  const inText = () => (mustCall ? undefined : objectIn(text, parse));
+  const output = call ? call.arguments : inText();
   return isObject(output) ? output : undefined;
 };
 
@@ -90,7 +92,11 @@ const askForObject = async (
     const reply = await stepWithRetries(model, step, { mostCalls, waitMs });
     // JSON that is read from a document keeps all digits of an id. A query counts with numbers.
     const parse = request.as === 'reply' ? parseExactJson : JSON.parse;
-    return { output: outputOf(reply, parse), text: reply.text, usage: reply.usage };
+    return {
+      output: outputOf(reply, parse, request.mustCall ?? false),
+      text: reply.text,
+      usage: reply.usage,
+    };
   } catch (error) {
     signal?.throwIfAborted();
     if (timeout.aborted) {
@@ -125,6 +131,8 @@ export const createAsk =
     const name = llmId === undefined ? (agent?.model ?? null) : null;
     const model = createModel(llm, { fetch: egress.fetch, name });
     return {
+      llmId: llm.id,
+      model: model.name,
       isMock: llm.kind === 'mock',
       askForObject: (request) => askForObject({ model, questions, waitMs }, request),
     };
