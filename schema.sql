@@ -277,6 +277,45 @@ CREATE INDEX callbacks_agent ON callbacks USING btree (agent_id) WHERE ((agent_i
 CREATE INDEX callbacks_removed ON callbacks USING btree (removed_at) WHERE (removed_at IS NOT NULL);
 CREATE INDEX callbacks_work_item ON callbacks USING btree (work_item_id) WHERE (work_item_id IS NOT NULL);
 
+create table case_contents (
+  id uuid not null,
+  case_id uuid not null,
+  revision integer not null,
+  name text not null,
+  message text not null,
+  payload json not null,
+  history json not null,
+  expected json not null,
+  graders json not null,
+  tape json,
+  made json not null,
+  replies text,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint case_contents_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX case_contents_case ON case_contents USING btree (case_id, revision);
+CREATE TRIGGER case_contents_removed AFTER DELETE ON case_contents REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_files_of_cases();
+
+create table cases (
+  id uuid not null,
+  dataset_id uuid not null,
+  name text not null,
+  tags text[] not null,
+  enabled boolean not null,
+  has_tape boolean not null,
+  transcript_hash text,
+  source jsonb,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint cases_pkey PRIMARY KEY (id),
+  constraint cases_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES datasets(id) ON DELETE CASCADE
+);
+CREATE INDEX cases_dataset ON cases USING btree (dataset_id, id);
+CREATE UNIQUE INDEX cases_name ON cases USING btree (dataset_id, name);
+CREATE TRIGGER cases_changed AFTER UPDATE ON cases REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_contents_of_cases();
+CREATE TRIGGER cases_removed AFTER DELETE ON cases REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_contents_of_cases();
+
 create table conversation_messages (
   conversation_id uuid not null,
   seq bigint generated always as identity not null,
@@ -286,6 +325,7 @@ create table conversation_messages (
   content json not null,
   provider_parts json,
   created_at timestamp(3) with time zone default platform_now() not null,
+  usage jsonb,
   constraint conversation_messages_pkey PRIMARY KEY (conversation_id, seq),
   constraint conversation_messages_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE,
   constraint conversation_messages_id_key UNIQUE (id),
@@ -320,6 +360,7 @@ create table conversation_runs (
   started_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone,
   agent_version integer,
+  continuations jsonb,
   constraint conversation_runs_pkey PRIMARY KEY (id),
   constraint conversation_runs_check CHECK (((status = 'running'::text) = (lease_expires_at IS NOT NULL))),
   constraint conversation_runs_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE,
@@ -386,13 +427,32 @@ create table data_frames (
   warnings jsonb not null,
   created_by text not null,
   created_at timestamp(3) with time zone default platform_now() not null,
+  case_id uuid,
+  trial_id uuid,
   constraint data_frames_pkey PRIMARY KEY (id),
-  constraint data_frames_check CHECK (((conversation_id IS NULL) <> (work_item_id IS NULL))),
+  constraint data_frames_check CHECK ((num_nonnulls(conversation_id, work_item_id, case_id, trial_id) = 1)),
   constraint data_frames_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE
 );
+CREATE UNIQUE INDEX data_frames_case ON data_frames USING btree (case_id, name) WHERE (case_id IS NOT NULL);
 CREATE UNIQUE INDEX data_frames_conversation ON data_frames USING btree (conversation_id, name) WHERE (conversation_id IS NOT NULL);
+CREATE UNIQUE INDEX data_frames_trial ON data_frames USING btree (trial_id, name) WHERE (trial_id IS NOT NULL);
 CREATE UNIQUE INDEX data_frames_work_item ON data_frames USING btree (work_item_id, name) WHERE (work_item_id IS NOT NULL);
 CREATE TRIGGER data_frames_removed AFTER DELETE ON data_frames REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_file_bytes();
+
+create table datasets (
+  id uuid not null,
+  name text not null,
+  description text,
+  mode text not null,
+  graders json not null,
+  case_count integer default 0 not null,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint datasets_pkey PRIMARY KEY (id),
+  constraint datasets_mode_check CHECK ((mode = ANY (ARRAY['worker'::text, 'conversational'::text])))
+);
+CREATE UNIQUE INDEX datasets_name ON datasets USING btree (name);
 
 create table document_intelligence (
   id text default 'configuration'::text not null,
@@ -458,11 +518,15 @@ create table files (
   sha256 text not null,
   created_by text not null,
   created_at timestamp(3) with time zone default platform_now() not null,
+  case_id uuid,
+  trial_id uuid,
   constraint files_pkey PRIMARY KEY (id),
-  constraint files_check CHECK (((conversation_id IS NULL) <> (work_item_id IS NULL))),
+  constraint files_check CHECK ((num_nonnulls(conversation_id, work_item_id, case_id, trial_id) = 1)),
   constraint files_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE
 );
+CREATE UNIQUE INDEX files_case ON files USING btree (case_id, name) WHERE (case_id IS NOT NULL);
 CREATE UNIQUE INDEX files_conversation ON files USING btree (conversation_id, name) WHERE (conversation_id IS NOT NULL);
+CREATE UNIQUE INDEX files_trial ON files USING btree (trial_id, name) WHERE (trial_id IS NOT NULL);
 CREATE UNIQUE INDEX files_work_item ON files USING btree (work_item_id, name) WHERE (work_item_id IS NOT NULL);
 CREATE TRIGGER files_removed AFTER DELETE ON files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_file_bytes();
 
@@ -1258,6 +1322,15 @@ AS $function$
   values (publication, agent, 'automatic', 'published', before, after, platform_now());
 $function$;
 
+CREATE OR REPLACE FUNCTION public.remove_contents_of_cases()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform remove_unused_case_contents(array(select id from gone));
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.remove_file_bytes()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1265,6 +1338,18 @@ AS $function$
 begin
   insert into removed_files (id) select id from gone on conflict do nothing;
   if found then perform pg_notify('removed_files', ''); end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.remove_files_of_cases()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from files f where f.case_id in (select case_id from gone)
+    and not exists (select from case_contents c where c.case_id = f.case_id);
+  delete from data_frames f where f.case_id in (select case_id from gone)
+    and not exists (select from case_contents c where c.case_id = f.case_id);
   return null;
 end $function$;
 
@@ -1276,6 +1361,16 @@ begin
   delete from files where work_item_id in (select id from gone);
   delete from data_frames where work_item_id in (select id from gone);
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.remove_unused_case_contents(ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from case_contents c where c.case_id = any(ids)
+    and not exists (select from cases k where k.id = c.case_id and k.revision = c.revision)
+    and not exists (select from used_case_contents u where u.case_id = c.case_id and u.revision = c.revision);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.telemetry_expired()

@@ -9,6 +9,7 @@ import { frameRoutes } from './routes.ts';
 export type { AgentFrames } from './agents.ts';
 export { frameName } from './names.ts';
 export type { QueryResult } from './query.ts';
+export { type DataFrame, insertFrame, listAllFrames } from './store.ts';
 
 export interface DataFrameNeeds {
   files: Files;

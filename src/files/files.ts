@@ -10,16 +10,13 @@ import type { FileBytes } from './bytes.ts';
 import { contentTypeOf } from './content-type.ts';
 import { cleanName, freeName } from './names.ts';
 import type { OwnerKind } from './owners.ts';
-import { insertFile, listFileNames, type OwnerIds, type StoredFile } from './store.ts';
+import { insertFile, listFileNames, type OwnerIds, ownerOf, type StoredFile } from './store.ts';
 
 const megabyte = 1024 * 1024;
 
-/** The id of the conversation or Work Item. */
-const ownerId = ({ conversation_id, work_item_id }: OwnerIds): string => conversation_id ?? work_item_id!;
-
 /** The files and frames of one owner are named and counted by one transaction at a time. */
 export const lockNames = (tx: Tx, owner: OwnerIds): Promise<void> =>
-  advisoryRowLock(tx, 'files of an owner', ownerId(owner));
+  advisoryRowLock(tx, 'files of an owner', ownerOf(owner).id);
 
 /** The folder in which files wait that are not kept yet. Nothing of it survives a start. */
 export const waitingFolder = (dataDir: string): string => join(dataDir, 'tmp');
@@ -107,5 +104,7 @@ export const dropBytes = async (bytes: FileBytes, id: string, error: unknown): P
 };
 
 /** The owner's id under its name, for the audit log. */
-export const withoutNull = ({ conversation_id, work_item_id }: OwnerIds): Record<string, string> =>
-  conversation_id === null ? { work_item_id } : { conversation_id };
+export const withoutNull = (owner: OwnerIds): Record<string, string> => {
+  const { key, id } = ownerOf(owner);
+  return { [key]: id };
+};

@@ -15,7 +15,16 @@ export { contentTypeOf } from './content-type.ts';
 export { dropBytes, fileUpload, lockNames, waitingFolder, withoutNull } from './files.ts';
 export { cleanName } from './names.ts';
 export type { OwnerKind } from './owners.ts';
-export { findFile, findFileByName, listFiles, type OwnerIds, ownedBy, type StoredFile } from './store.ts';
+export {
+  findFile,
+  findFileByName,
+  insertFile,
+  listFiles,
+  type OwnerIds,
+  ownedBy,
+  ownerOf,
+  type StoredFile,
+} from './store.ts';
 
 export interface Files extends Feature {
   bytes: FileBytes;

@@ -1,9 +1,19 @@
 import { type Executor, type Page, sql, type Tx } from '../database/index.ts';
 
-/** Owner of files: exactly one of the two is an id. */
+/** Owner of files: exactly one of the four is an id. */
 export type OwnerIds =
-  | { conversation_id: string; work_item_id: null }
-  | { conversation_id: null; work_item_id: string };
+  | { conversation_id: string; work_item_id: null; case_id?: null; trial_id?: null }
+  | { conversation_id: null; work_item_id: string; case_id?: null; trial_id?: null }
+  | { conversation_id: null; work_item_id: null; case_id: string; trial_id?: null }
+  | { conversation_id: null; work_item_id: null; case_id?: null; trial_id: string };
+
+const ownerKeys = ['conversation_id', 'work_item_id', 'case_id', 'trial_id'] as const;
+
+/** Returns the one id, with its name. */
+export const ownerOf = (owner: OwnerIds): { key: (typeof ownerKeys)[number]; id: string } => {
+  const key = ownerKeys.find((name) => owner[name] != null)!;
+  return { key, id: owner[key]! };
+};
 
 export type StoredFile = OwnerIds & {
   id: string;
@@ -15,11 +25,13 @@ export type StoredFile = OwnerIds & {
   created_at: Date;
 };
 
-const columns = sql`id, conversation_id, work_item_id, name, content_type, size_bytes, sha256, created_by, created_at`;
+const columns = sql`id, conversation_id, work_item_id, case_id, trial_id, name, content_type, size_bytes, sha256, created_by, created_at`;
 
 /** The condition that a row belongs to the owner, in a form that uses the index of its kind. */
-export const ownedBy = ({ conversation_id, work_item_id }: OwnerIds) =>
-  conversation_id === null ? sql`work_item_id = ${work_item_id}` : sql`conversation_id = ${conversation_id}`;
+export const ownedBy = (owner: OwnerIds) => {
+  const { key, id } = ownerOf(owner);
+  return sql`${sql.ref(key)} = ${id}`;
+};
 
 /** Returns files, newest first, one more than `limit`. */
 export const listFiles = async (
@@ -66,6 +78,8 @@ export const insertFile = async (
     id,
     conversation_id,
     work_item_id,
+    case_id = null,
+    trial_id = null,
     name,
     content_type,
     size_bytes,
@@ -74,8 +88,10 @@ export const insertFile = async (
   }: Omit<StoredFile, 'created_at'>,
 ): Promise<StoredFile> => {
   const { rows } = await sql<StoredFile>`
-    insert into files (id, conversation_id, work_item_id, name, content_type, size_bytes, sha256, created_by)
-    values (${id}, ${conversation_id}, ${work_item_id}, ${name}, ${content_type}, ${size_bytes}, ${sha256}, ${created_by})
+    insert into files (id, conversation_id, work_item_id, case_id, trial_id, name, content_type, size_bytes, sha256,
+      created_by)
+    values (${id}, ${conversation_id}, ${work_item_id}, ${case_id}, ${trial_id}, ${name}, ${content_type},
+      ${size_bytes}, ${sha256}, ${created_by})
     returning ${columns}`.execute(tx);
   return rows[0]!;
 };

@@ -19,7 +19,7 @@ export { createAsk, createQuestions } from './ask.ts';
 export { cutOf } from './context.ts';
 export { endAttempt } from './ending.ts';
 export { holdLease } from './lease.ts';
-export { fromStored, type Message, openCalls, toContent } from './messages.ts';
+export { fromStored, type Message, openCalls, type ProviderParts, toContent } from './messages.ts';
 export { schemaWarnings } from './model/index.ts';
 export { createProbe } from './probe.ts';
 export type { Run } from './run-store.ts';
