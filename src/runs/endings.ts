@@ -45,7 +45,7 @@ interface Finishing<Row extends RunRow> {
 const backoff = sql`least(300, 2 ^ least(w.attempts, 10))`;
 
 /** True if another attempt may follow, by the version that the run is pinned to. */
-const attemptsLeft = sql`w.attempts < coalesce(
+const attemptsOfVersion = sql`w.attempts < coalesce(
   (select (v.content ->> 'max_attempts')::integer from agent_versions v
     where v.agent_id = w.agent_id and v.number = w.agent_version),
   (select max_attempts from agents where id = w.agent_id))`;
@@ -68,6 +68,7 @@ const unknownOutcome = 'It is not known whether a call that must not be repeated
 export const endingsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
   const { wordOf, word, holds, cancelRequested, isUnsafe } = sqlOf(kind);
   const move = moveOf(kind);
+  const attemptsLeft = kind.attemptsLeft ?? attemptsOfVersion;
   const hasIndeterminate = wordOf('INDETERMINATE') !== wordOf('NEEDS_REVIEW');
 
   const asGiven = ({

@@ -13,7 +13,7 @@ export type { Moved, RunRow } from './kind.ts';
 export type { Claimer } from './leases.ts';
 export type { MoveReason } from './move.ts';
 export { decisionList, pendingApproval } from './schemas.ts';
-export { type ContinueBody, shownApprovals } from './settle.ts';
+export { type ContinueBody, refusalOfPerson, refusedByPerson, shownApprovals } from './settle.ts';
 export type { Lease, NewApproval, RunError } from './types.ts';
 
 /** Operations on the runs of one kind. Each function is one or a few statements of the given transaction. */

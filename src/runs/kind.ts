@@ -53,6 +53,8 @@ export interface RunKind<Row extends RunRow> {
   cancelColumn?: string;
   /** True if calls are in flight that must not be repeated; absent: `unsafe_calls` says it. */
   unsafeColumn?: string;
+  /** True if another attempt may follow `w`; absent: as the version says that the run is pinned to. */
+  attemptsLeft?: RawBuilder<unknown>;
   /** Assignments of a claim. */
   onClaim: readonly RawBuilder<unknown>[];
   /** Assignments of every other change of status. */

@@ -61,11 +61,18 @@ const faultsOf = (
   return fault === null ? [] : [{ path: `${path}.arguments`, message: fault }];
 };
 
+/** The beginning of the result of a call that a person refused. */
+export const refusedByPerson = 'A person refused this call';
+
+/** Returns what the model is told of a call that a person refused. */
+export const refusalOfPerson = (reason: string | undefined): string =>
+  `${refusedByPerson}${reason ? `: ${reason}` : ''}. Do not repeat it unless they ask for it.`;
+
 /** The result that the model gets for a call that is not made. */
 const refusalText = ({ kind }: PendingApproval, reason: string | undefined, denied: boolean): string => {
   const unknown = 'The call was interrupted; whether it took effect is not known.';
   if (!denied) return `${unknown} Find out before you repeat it.`;
-  const refused = `A person refused this call${reason ? `: ${reason}` : ''}. Do not repeat it unless they ask for it.`;
+  const refused = refusalOfPerson(reason);
   return kind === 'unknown_outcome' ? `${unknown} ${refused}` : refused;
 };
 

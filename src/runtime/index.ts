@@ -18,12 +18,24 @@ import { createWorker, type Worker, type WorkSource } from './worker.ts';
 export { createAsk, createQuestions } from './ask.ts';
 export { cutOf } from './context.ts';
 export { endAttempt } from './ending.ts';
-export { holdLease } from './lease.ts';
-export { fromStored, type Message, openCalls, type ProviderParts, toContent } from './messages.ts';
+export type { Candidate } from './fallback.ts';
+export { holdLease, RunEnded } from './lease.ts';
+export { madeByLoop } from './made-by-loop.ts';
+export {
+  firstUserMessage,
+  fromStored,
+  type Message,
+  openCalls,
+  type ProviderParts,
+  toContent,
+} from './messages.ts';
 export { schemaWarnings } from './model/index.ts';
 export { createProbe } from './probe.ts';
-export type { Run } from './run-store.ts';
+export { submitResultName } from './result.ts';
+export type { AttemptOutcome, Run, RunStart } from './run-store.ts';
+export { ModelError } from './step.ts';
 export { interruptedText } from './tool-plan.ts';
+export type { OpenedTools, Tool, ToolContext, ToolResult } from './tools.ts';
 
 interface RuntimeNeeds {
   llms: Pick<LlmConfigurations, 'resolve'>;
@@ -46,6 +58,8 @@ interface RuntimeNeeds {
 export interface Runtime extends Feature {
   /** Makes the worker of this replica for another kind of run. Its feature listens, starts and stops it. */
   workerOf<Row extends RunRow>(source: WorkSource<Row>): Worker;
+  /** The tools of an agent; with `discover: false`, of what is in the database. */
+  openTools: ReturnType<typeof openTools>;
 }
 
 /** The agent runtime: a worker on each replica with the role `worker`. */
@@ -73,5 +87,6 @@ export const createRuntime = (
     start: async () => worker.listen(),
     loops: [{ role: 'worker', start: worker.start, stop: worker.stop, pass: worker.pass }],
     workerOf: (source) => createWorker(deps, source),
+    openTools: deps.openTools,
   };
 };

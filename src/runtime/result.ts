@@ -9,7 +9,8 @@ export const resultReminder =
   'Your result is missing. Call the tool submit_result with it; text alone is not accepted.';
 
 /** Reminder for a model that does not get the tool, with the schema that the tool would have had. */
-const textReminder = 'Your result is missing. Reply with JSON alone, an object that fits this JSON Schema:';
+export const textReminder =
+  'Your result is missing. Reply with JSON alone, an object that fits this JSON Schema:';
 
 export const textReminderFor = ({ inputSchema }: Pick<Tool, 'inputSchema'>): string =>
   `${textReminder}\n${JSON.stringify(inputSchema)}`;

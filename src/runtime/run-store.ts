@@ -1,10 +1,14 @@
 import type { Attributes } from '@opentelemetry/api';
+import type { PinnedAgent } from '../agents/index.ts';
 import type { OwnerIds } from '../files/index.ts';
 import type { RunUsage, Usage } from '../lib/usage.ts';
 import type { AttemptStart, NewApproval, RunError } from '../runs/index.ts';
+import type { Tracing } from '../telemetry/index.ts';
 import type { ContextCut } from './context.ts';
+import type { Candidate } from './fallback.ts';
 import type { HeldLease } from './lease.ts';
 import type { Message, ToolCall } from './messages.ts';
+import type { OpenedTools } from './tools.ts';
 
 /**
  * Store that the loop (steps.ts) needs, for a Work Item or a run of a conversation. The loop knows no table of either.
@@ -111,6 +115,14 @@ export interface Run<Status> {
   model: string | null;
   held: HeldLease;
   store: RunStore<Status>;
+  /** Surroundings in place of the agent's own: those of a run that touches nothing outside. */
+  replaced?: {
+    /** Opens the tools. */
+    openTools?(agent: PinnedAgent, signal: AbortSignal): Promise<OpenedTools>;
+    /** The models to ask, in turn. */
+    candidates?(agent: PinnedAgent): Candidate[];
+    tracing?: Tracing;
+  };
   /**
    * Called before each model call; returns what receives the text of the reply as it comes. A reply is stored only by
    * `save` or `finish`: what was received for a call before without that is void.

@@ -18,13 +18,7 @@ import type { AttemptOutcome, Run, RunEnd } from './run-store.ts';
 import { failSpan, invokeAgentSpan, usageAttributes } from './spans.ts';
 import { ModelError } from './step.ts';
 import { runSteps } from './steps.ts';
-import type { Tool, WithheldTool } from './tools.ts';
-
-/** The tools of an agent for one attempt. Disposing of them closes what they need. */
-export interface OpenedTools extends AsyncDisposable {
-  tools: readonly Tool[];
-  withheld?: readonly WithheldTool[];
-}
+import type { OpenedTools, Tool } from './tools.ts';
 
 export interface RunDeps {
   reads: AttemptReads;
@@ -108,13 +102,15 @@ interface AttemptEnd {
 
 /** The attempt itself, inside its span. */
 const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<AttemptEnd> => {
-  const { tracing, log } = deps;
+  const { log } = deps;
+  const { replaced = {} } = run;
+  const tracing = replaced.tracing ?? deps.tracing;
   const usage: RunUsage = { ...run.usage };
   let end: RunEnd = { usage, model: run.model, steps: [], traceId: null };
   let close = async (): Promise<void> => {};
   try {
     const agent = await deps.reads.agent(run.agentId, run.agentVersion);
-    const candidates = await candidatesOf(deps, agent);
+    const candidates = replaced.candidates?.(agent) ?? (await candidatesOf(deps, agent));
     const { timeout_seconds: seconds } = agent.settings;
     const timer = setTimeout(() => run.held.end('timeout'), seconds * 1_000);
     const { name, options } = invokeAgentSpan(run, agent, candidates[0]!.model);
@@ -123,7 +119,7 @@ const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<Atte
         end = { ...end, traceId: tracing.traceId() };
         let outcome: Ended;
         try {
-          const opening = deps.openTools(agent, run.held.signal);
+          const opening = (replaced.openTools ?? deps.openTools)(agent, run.held.signal);
           close = () =>
             opening.then(
               (opened) => opened[Symbol.asyncDispose](),
@@ -131,7 +127,7 @@ const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<Atte
             );
           const opened = await orAborted(opening, run.held.signal);
           const submit = agent.result_schema ? submitResultTool(agent.result_schema) : null;
-          if (agent.isFirstRun && run.agentVersion !== null) {
+          if (agent.isFirstRun && run.agentVersion !== null && !replaced.candidates) {
             await deps.reads.firstRun(agent.id, run.agentVersion, {
               llms: candidates.map(({ llmId, model }) => ({ llm_id: llmId, model: model.name })),
               tools: opened.tools.map(({ name, definitionHash }) => ({

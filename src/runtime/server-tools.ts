@@ -2,8 +2,7 @@ import type { Agent } from '../agents/index.ts';
 import type { AgentFrames } from '../data-frames/index.ts';
 import type { ModelTool, ModelTools } from '../semantic-data-models/index.ts';
 import type { ServerTool, ToolServerTools } from '../tool-servers/index.ts';
-import type { OpenedTools } from './run.ts';
-import { define, type Tool } from './tools.ts';
+import { define, type OpenedTools, type Tool } from './tools.ts';
 
 /** A tool of a tool server as the loop uses it. */
 const toTool = (tool: ServerTool): Tool => ({
@@ -28,7 +27,7 @@ const fromModelTool =
 
 /**
  * The tools of an agent for one attempt: those of `ownTools` that its settings name, and those of its data models and of
- * its tool servers.
+ * its tool servers. With `discover: false` nothing is contacted before a tool is called.
  */
 export const openTools =
   (
@@ -36,7 +35,7 @@ export const openTools =
     { modelTools, frames }: { modelTools: ModelTools; frames: AgentFrames },
     ownTools: readonly Tool[],
   ) =>
-  async (agent: Agent, signal: AbortSignal): Promise<OpenedTools> => {
+  async (agent: Agent, signal: AbortSignal, options: { discover?: boolean } = {}): Promise<OpenedTools> => {
     const wanted: readonly string[] = agent.settings.builtin_tools;
     const own = [
       ...ownTools.filter(({ name }) => wanted.includes(name)),
@@ -49,7 +48,7 @@ export const openTools =
       ...policy,
       tool_server_id: policy.tool_server_id.toLowerCase(),
     }));
-    const opened = await toolServers.open({ ...agent, tool_policies: policies }, signal);
+    const opened = await toolServers.open({ ...agent, tool_policies: policies }, signal, options);
     return {
       tools: [...own, ...opened.tools.map(toTool)],
       withheld: opened.withheld.map(({ toolName, ...tool }) => ({ name: toolName, ...tool })),

@@ -20,7 +20,7 @@ const callTool = async (attempt: Attempt, { call, tool, args }: Made): Promise<T
   const { run, log } = attempt;
   const { signal } = run.held;
   const { id: runId, agentId, depth, owner } = run;
-  const context = { runId, agentId, depth, owner, signal };
+  const context = { runId, agentId, depth, owner, signal, callId: call.id };
   try {
     return await orAborted(tool.call(args, context), signal);
   } catch (error) {

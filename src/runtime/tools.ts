@@ -16,6 +16,8 @@ export interface ToolContext {
   depth: number;
   /** Aborted when the run is cancelled, its time is over or its lease is lost. */
   signal: AbortSignal;
+  /** The id of the call. */
+  callId: string;
 }
 
 export interface ToolResult extends ShownResult {
@@ -59,6 +61,12 @@ export interface Tool {
 
 /** A tool whose definition changed and that no one has accepted since. People are shown what it is now. */
 export type WithheldTool = Pick<Tool, 'name' | 'inputSchema' | 'serverId' | 'definitionHash'>;
+
+/** The tools of an agent for one attempt. Disposing of them closes what they need. */
+export interface OpenedTools extends AsyncDisposable {
+  tools: readonly Tool[];
+  withheld?: readonly WithheldTool[];
+}
 
 /** A tool of the platform. Every one is idempotent and needs no approval. */
 export const define = <S extends z.ZodType>(

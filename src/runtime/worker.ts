@@ -29,6 +29,11 @@ export interface WorkSource<Row extends RunRow> {
   limit(): number;
   /** Begins to hold the lease. */
   hold(claimed: Row, leaseSeconds: number): Run<Row['status']>;
+  /** Runs what was claimed, by attempts of its own. Absent: one attempt, which is the claimed run. */
+  perform?(
+    run: Run<Row['status']>,
+    attempt: <S>(run: Run<S>) => Promise<S | null>,
+  ): Promise<Row['status'] | null>;
   /** A run left its execution with this status. */
   onFinished?: ((status: Row['status']) => void) | undefined;
 }
@@ -75,7 +80,9 @@ export const createWorker = <Row extends RunRow>(deps: WorkerDeps, source: WorkS
     try {
       let root: Promise<string> | undefined;
       const rootOf = () => (root ??= db.run((executor) => findRootId(executor, run.createdBy)));
-      const status = await actFor(rootOf, () => runAttempt(runDeps, run));
+      const status = await actFor(rootOf, () =>
+        source.perform ? source.perform(run, (one) => runAttempt(runDeps, one)) : runAttempt(runDeps, run),
+      );
       if (status !== null) source.onFinished?.(status);
     } catch (error) {
       log.error(

@@ -81,8 +81,9 @@ export interface ToolServerTools {
   /**
    * Finds the tools of the agent for one attempt. Servers whose tools were last discovered more than 60 s ago are asked
    * again; other connections are opened when a tool is called. Rejects with ToolServerError if a server cannot be used.
+   * With `discover: false` the tools are those in the database, and no server is asked.
    */
-  open(agent: ToolUser, signal: AbortSignal): Promise<OpenedTools>;
+  open(agent: ToolUser, signal: AbortSignal, options?: { discover?: boolean }): Promise<OpenedTools>;
 }
 
 interface ToolServerToolsParts extends Pick<Services, 'db' | 'log'> {
@@ -149,7 +150,7 @@ export const createToolServerTools = (parts: ToolServerToolsParts): ToolServerTo
   };
 
   return {
-    open: async (agent, signal) => {
+    open: async (agent, signal, { discover: mayDiscover = true } = {}) => {
       const servers = await db.run((executor) =>
         listEnabledToolServers(executor, agent.tool_server_ids, maxAgeSeconds),
       );
@@ -166,7 +167,7 @@ export const createToolServerTools = (parts: ToolServerToolsParts): ToolServerTo
         const limit = new Semaphore(discoveredAtOnce);
         const discovered = await Promise.all(
           servers
-            .filter(({ stale }) => stale)
+            .filter(({ stale }) => stale && mayDiscover)
             .map((server) =>
               limit.run(async () => ({
                 server,

@@ -1,0 +1,295 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PinnedAgent } from '../../agents/index.ts';
+import { noRunUsage, type RunUsage } from '../../lib/usage.ts';
+import type { MessagePart } from '../../messages/index.ts';
+import type { NewApproval, RunError } from '../../runs/index.ts';
+import {
+  type AttemptOutcome,
+  cutOf,
+  firstUserMessage,
+  fromStored,
+  type Message,
+  type OpenedTools,
+  type Run,
+  RunEnded,
+  type RunStart,
+} from '../../runtime/index.ts';
+import type { Approvals } from './people.ts';
+import { continueRecorded, saidAfterEnd } from './people.ts';
+import { recordedModel } from './recorded-model.ts';
+import { createMatcher, type Divergence, type Entry, readTape, type TapeMessage } from './tape.ts';
+import { notOnTheRecording, replayTools, type ToolMode } from './trial-tools.ts';
+
+/** One trial: the ordinary loop with a store in memory, recorded tools, and people who say what they said before. */
+
+/** What a trial works on. */
+export interface TrialInput {
+  message: string;
+  payload: Record<string, unknown>;
+  history: readonly { role: 'user' | 'assistant' | 'tool'; content: readonly MessagePart[] }[];
+  /** Null: nothing was recorded. */
+  tape: readonly TapeMessage[] | null;
+}
+
+export interface TrialModes {
+  tools: ToolMode;
+  order: 'any_order' | 'strict';
+  on_divergence: 'end' | 'error';
+  model: 'live' | 'recorded';
+  approvals: Approvals;
+}
+
+export type Verdict = 'completed' | 'failed' | 'diverged' | 'error';
+
+export interface TrialEnd {
+  verdict: Verdict;
+  result: unknown;
+  error: RunError | null;
+  messages: Message[];
+  divergences: Divergence[];
+  unusedCalls: number;
+  usage: RunUsage;
+  model: string | null;
+  /** Of the run, without its grading. */
+  durationMs: number;
+}
+
+export interface TrialParts {
+  openTools(agent: PinnedAgent, signal: AbortSignal): Promise<OpenedTools>;
+  /** Runs one attempt of the ordinary loop. */
+  attempt(run: Run<'ended'>): Promise<'ended' | null>;
+  restoreFrame(entry: Entry): Promise<void>;
+  maxAttempts: number;
+}
+
+const mostDivergences = 50;
+
+/** The codes of errors that the agent itself is to blame for. */
+const faultsOfAgent: readonly string[] = [
+  'max_steps',
+  'timeout',
+  'max_tokens',
+  'result_invalid',
+  'context_too_long',
+  'model_refused',
+];
+
+const verdictOf = ({ code }: RunError): Verdict =>
+  faultsOfAgent.includes(code) || code.startsWith('model_answer_') ? 'failed' : 'error';
+
+/** Seconds until the attempt after this many: 2, 4, 8 … at most 300. */
+const backoff = (attempts: number): number => Math.min(300, 2 ** Math.min(attempts, 10));
+
+const isDone = (messages: readonly Message[]): boolean => {
+  const last = messages.at(-1);
+  return last?.role === 'assistant' && last.tool_calls.length === 0;
+};
+
+/**
+ * Runs a trial to its end. `outer` is its claim: its lease is held for all attempts. Throws RunEnded if that ends
+ * (cancelled, lost or stopped).
+ */
+export const runTrial = async (
+  outer: Pick<
+    Run<unknown>,
+    'id' | 'agentId' | 'agentVersion' | 'createdBy' | 'owner' | 'attributes' | 'held'
+  >,
+  input: TrialInput,
+  modes: TrialModes,
+  parts: TrialParts,
+  tracing: NonNullable<Run<unknown>['replaced']>['tracing'],
+): Promise<TrialEnd> => {
+  const tape = readTape(input.tape ?? []);
+  const matcher = createMatcher(tape.entries, modes.order);
+  const divergences: Divergence[] = [];
+  const messages: Message[] = [];
+  let usage: RunUsage = { ...noRunUsage };
+  let model: string | null = null;
+  let context: RunStart['context'] = cutOf(null);
+  let start: Pick<RunStart, 'approved' | 'interrupted' | 'tokensBefore'> = {
+    approved: [],
+    interrupted: [],
+    tokensBefore: 0,
+  };
+  let hasDiverged = false;
+  let abort: AbortController | null = null;
+  let outcome: AttemptOutcome | null = null;
+  let durationMs = 0;
+
+  const isReply = ({ role }: { role: string }): boolean => role === 'assistant';
+  const repliesBefore = input.history.filter(isReply).length;
+  const step = (): number => Math.max(0, messages.filter(isReply).length - repliesBefore);
+  const note = (divergence: Omit<Divergence, 'step'>): void => {
+    if (divergences.length < mostDivergences) divergences.push({ step: step(), ...divergence });
+  };
+  /** Ends the attempt in the middle, as the stop of a worker does. */
+  const endDiverged = (): never => {
+    hasDiverged = true;
+    const ended = new RunEnded('stopped');
+    abort?.abort(ended);
+    throw ended;
+  };
+  const diverge = (divergence: Omit<Divergence, 'step'>): void => {
+    note(divergence);
+    if (modes.on_divergence === 'end') endDiverged();
+  };
+
+  const candidates = [
+    recordedModel(tape.replies, () => {
+      note({ kind: 'no_reply', tool_name: null, arguments: null, nearest: null });
+      return endDiverged();
+    }),
+  ];
+
+  const newAttempt = (): Run<'ended'> => {
+    const controller = new AbortController();
+    abort = controller;
+    const { held } = outer;
+    const follow = () => controller.abort(held.signal.reason);
+    if (held.signal.aborted) follow();
+    held.signal.addEventListener('abort', follow, { once: true });
+    return {
+      id: outer.id,
+      agentId: outer.agentId,
+      agentVersion: outer.agentVersion,
+      conversationId: outer.id,
+      createdBy: outer.createdBy,
+      owner: outer.owner,
+      depth: 0,
+      attributes: outer.attributes,
+      usage,
+      model,
+      held: {
+        signal: controller.signal,
+        end: (reason) => controller.abort(new RunEnded(reason)),
+        store: held.store,
+        // The lease outlives the attempt.
+        release: () => held.signal.removeEventListener('abort', follow),
+      },
+      replaced: {
+        openTools: async (agent, signal) =>
+          replayTools(await parts.openTools(agent, signal), {
+            matcher,
+            mode: modes.tools,
+            diverge,
+            restoreFrame: parts.restoreFrame,
+          }),
+        ...(modes.model === 'recorded' ? { candidates: () => candidates } : {}),
+        ...(tracing ? { tracing } : {}),
+      },
+      store: {
+        open: async (_traceId, instructions) => {
+          if (messages.length === 0) {
+            if (instructions !== '') messages.push({ role: 'system', text: instructions });
+            messages.push(
+              ...input.history.map((one) => fromStored({ ...one, content: [...one.content] })),
+              firstUserMessage(input.message, input.payload),
+            );
+          }
+          return { ...start, context, messages: [...messages] };
+        },
+        save: async (progress) => {
+          messages.push(...progress.messages);
+          usage = progress.usage;
+          model = progress.model;
+          context = progress.context;
+          if (progress.newReply) start = { ...start, approved: [], interrupted: [] };
+        },
+        finish: async (ended, end) => {
+          if ('messages' in ended && ended.messages) messages.push(...ended.messages);
+          usage = end.usage;
+          model = end.model;
+          outcome = ended;
+          return 'ended';
+        },
+      },
+    };
+  };
+
+  const goOn = (approved: RunStart['approved'], more: readonly Message[]): void => {
+    messages.push(...more);
+    start = { approved, interrupted: [], tokensBefore: usage.input_tokens + usage.output_tokens };
+  };
+
+  /** Answers what the trial asks of people. Returns whether it goes on. */
+  const answer = (approvals: readonly NewApproval[]): boolean => {
+    const {
+      approved,
+      messages: more,
+      undecided,
+    } = continueRecorded(approvals, {
+      tape,
+      matcher,
+      mode: modes.approvals,
+    });
+    for (const { tool_name, tool_call_id, arguments: args } of undecided) {
+      const call = { toolName: tool_name!, arguments: args };
+      note({ kind: 'not_recorded', tool_name, arguments: args, nearest: matcher.nearest(call) });
+      const result = {
+        tool_call_id: tool_call_id!,
+        tool_name: tool_name!,
+        text: notOnTheRecording,
+        is_error: true,
+      };
+      more.unshift({ role: 'tool', ...result });
+    }
+    if (undecided.length > 0 && modes.on_divergence === 'end') {
+      hasDiverged = true;
+      return false;
+    }
+    goOn(approved, more);
+    return true;
+  };
+
+  const end = (verdict: Verdict, more: Partial<Pick<TrialEnd, 'result' | 'error'>> = {}): TrialEnd => {
+    let last = verdict;
+    const unused = matcher.unused();
+    if (verdict === 'completed' && modes.order === 'strict' && unused.length > 0) {
+      for (const { toolName, arguments: args } of unused) {
+        note({ kind: 'not_called', tool_name: toolName, arguments: args, nearest: null });
+      }
+      if (modes.on_divergence === 'end') last = 'diverged';
+    }
+    const shown = { verdict: last, result: null, error: null, ...more };
+    return { ...shown, messages, divergences, unusedCalls: unused.length, usage, model, durationMs };
+  };
+
+  if (modes.model === 'recorded' && tape.replies.length === 0) {
+    const message = 'Nothing is recorded in this case, so that its model cannot be replayed.';
+    return end('error', { error: { code: 'no_tape', message } });
+  }
+  for (let attempts = 1; ; attempts++) {
+    const from = performance.now();
+    outcome = null;
+    await parts.attempt(newAttempt());
+    durationMs += Math.round(performance.now() - from);
+    outer.held.signal.throwIfAborted();
+    if (hasDiverged) return end('diverged');
+    const ended = outcome as AttemptOutcome | null;
+    switch (ended?.status) {
+      case 'COMPLETED': {
+        const said = isDone(messages) ? saidAfterEnd(tape, step()) : null;
+        if (said === null) return end('completed', { result: ended.result });
+        goOn([], [{ role: 'user', text: said }]);
+        attempts = 0;
+        break;
+      }
+      case 'NEEDS_REVIEW':
+        if (!answer(ended.approvals)) return end('diverged');
+        attempts = 0;
+        break;
+      case 'RETRY':
+        if (attempts >= parts.maxAttempts) return end(verdictOf(ended.error), { error: ended.error });
+        await sleep(Math.max(ended.waitSeconds, backoff(attempts)) * 1_000, undefined, {
+          signal: outer.held.signal,
+        }).catch(() => {});
+        outer.held.signal.throwIfAborted();
+        break;
+      case 'ERROR':
+      case 'INDETERMINATE':
+        return end(verdictOf(ended.error), { error: ended.error });
+      default:
+        throw new Error(`a trial ended as ${ended?.status ?? 'nothing'}`);
+    }
+  }
+};
