@@ -22,7 +22,7 @@ export { form as agentForm } from './routes.ts';
 export { type Agent, defaultApprovalRole } from './store.ts';
 export { findPinned, getPinned, type PinnedAgent, pinAssignment } from './versions/pins.ts';
 export { type NamedInRun, recordFirstRun } from './versions/store.ts';
-export { listMissing } from './versions/versions.ts';
+export { freezeReference, listMissing } from './versions/versions.ts';
 
 /** The rules behind the routes, for other features that change agents. */
 interface AgentRules {

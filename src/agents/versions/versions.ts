@@ -1,7 +1,7 @@
 import { audit } from '../../audit/index.ts';
 import type { Tx } from '../../database/index.ts';
 import { ApiError, unprocessable } from '../../lib/errors.ts';
-import type { Actor } from '../../lib/principal.ts';
+import type { Actor, Principal } from '../../lib/principal.ts';
 import { rfc8785 } from '../../lib/rfc8785.ts';
 import { type AgentHooks, lockReferences } from '../agents.ts';
 import { checkMayLoosen } from '../loosening.ts';
@@ -16,6 +16,7 @@ import {
   type Publication,
   recordPublication,
   updateDraft,
+  updateLatestVersion,
   updatePublished,
 } from './store.ts';
 
@@ -134,4 +135,21 @@ export const discardDraft = async (tx: Tx, actor: Actor, agent: Agent): Promise<
   if (agent.draft === null) return;
   await updateDraft(tx, agent.id, null);
   await audit(tx, actor, 'agent.update', agent.id, { name: agent.name, changed: ['draft'] });
+};
+
+/**
+ * Returns the number of the version that the reference names for an experiment: a draft is frozen, which publishes
+ * nothing. Null if there is no such version. The agent is locked.
+ */
+export const freezeReference = async (
+  tx: Tx,
+  agent: Agent,
+  reference: 'draft' | 'published' | number,
+  principal: Principal,
+): Promise<number | null> => {
+  if (typeof reference === 'number') return (await findVersion(tx, agent.id, reference)) ? reference : null;
+  if (reference === 'published' || agent.draft === null) return agent.version;
+  const version = await freeze(tx, agent.id, agent.draft, principal);
+  await updateLatestVersion(tx, agent.id, version);
+  return version;
 };
