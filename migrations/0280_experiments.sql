@@ -122,3 +122,16 @@ create table labels (
   primary key (trial_id, grader, principal_id)
 );
 create index labels_judge on labels (judge_key, trial_id) where judge_key is not null;
+
+-- A content of a case stays as long as a trial has it.
+create or replace view used_case_contents as select case_id, case_revision as revision from trials;
+create index trials_contents on trials (case_id, case_revision);
+
+-- The data frames of a trial go with it.
+create function remove_frames_of_trials() returns trigger language plpgsql as $$
+begin
+  delete from data_frames where trial_id in (select id from gone);
+  return null;
+end $$;
+create trigger trials_removed after delete on trials
+  referencing old table as gone for each statement execute function remove_frames_of_trials();

@@ -91,6 +91,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     sandbox,
     owners,
     models: semanticDataModels,
+    lockTrial: keepTrial,
   });
   const documentIntelligence = createDocumentIntelligence(services, {
     sandbox,

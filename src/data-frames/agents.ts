@@ -10,9 +10,11 @@ import { type QueryResult, queryFrames } from './query.ts';
 import { makeOfFile } from './read-file.ts';
 import { type DataFrame, listAllFrames } from './store.ts';
 
-/** Who calls a tool: an agent, for the conversation or Work Item that it works on. It sees no other. */
+/** Who calls a tool: an agent, for the conversation, Work Item or trial that it works on. It sees no other. */
 interface AgentCaller {
   owner: OwnerIds;
+  /** Whose files it reads, if not those of `owner`. */
+  filesOf?: OwnerIds | undefined;
   agentId: string;
   signal: AbortSignal;
 }
@@ -29,16 +31,23 @@ export interface AgentFrames {
   keepAnswer(caller: AgentCaller): KeepAnswer;
 }
 
-export const agentFrames = (parts: FrameParts, owners: readonly OwnerKind[]): AgentFrames => {
+export const agentFrames = (
+  parts: FrameParts,
+  owners: readonly OwnerKind[],
+  lockTrial: OwnerKind['lock'],
+): AgentFrames => {
   const target = ({ owner, agentId }: AgentCaller, name: string | null): Target => {
     const kind = owners.find((one) => one.name === (owner.conversation_id ? 'Conversation' : 'WorkItem'))!;
+    const lock = owner.trial_id ? lockTrial : kind.lock;
     const maker = { agentId };
-    return { owner, lock: kind.lock, maker, name, nameField: 'name', description: null, replace: true };
+    return { owner, lock, maker, name, nameField: 'name', description: null, replace: true };
   };
   return {
     list: ({ owner }) => parts.db.run((executor) => listAllFrames(executor, owner)),
     make: async (caller, { file, sheet, name }) => {
-      const found = await parts.db.run((executor) => findFileByName(executor, caller.owner, file));
+      const found = await parts.db.run((executor) =>
+        findFileByName(executor, caller.filesOf ?? caller.owner, file),
+      );
       if (!found) throw unprocessable([{ path: 'file', message: 'there is no file of this name' }]);
       const source = { kind: 'file', file_id: found.id, sheet, header: true, columns: {} } as const;
       return makeOfFile(parts, target(caller, name), source, caller.signal);

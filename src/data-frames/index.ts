@@ -15,6 +15,8 @@ export interface DataFrameNeeds {
   files: Files;
   sandbox: Sandbox;
   owners: readonly OwnerKind[];
+  /** Keeps a trial, which may own frames, from being deleted before the transaction ends. */
+  lockTrial: OwnerKind['lock'];
   models: Pick<SemanticDataModels, 'ask' | 'isGivenTo'>;
 }
 
@@ -28,7 +30,7 @@ export interface DataFrames extends Feature {
  */
 export const createDataFrames = (
   { db, config, settings }: Services,
-  { files, sandbox, owners, models }: DataFrameNeeds,
+  { files, sandbox, owners, models, lockTrial }: DataFrameNeeds,
 ): DataFrames => {
   const parts: FrameParts = {
     db,
@@ -38,7 +40,7 @@ export const createDataFrames = (
     folder: waitingFolder(config.dataDir),
   };
   return {
-    forAgents: agentFrames(parts, owners),
+    forAgents: agentFrames(parts, owners, lockTrial),
     tag: { name: 'Data frames', description: 'Tables of conversations and Work Items, and SQL over them.' },
     routes: owners.flatMap((kind) => frameRoutes(parts, models, kind)),
   };

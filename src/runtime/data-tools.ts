@@ -21,7 +21,7 @@ const showResult = ({ answer, saved, statement }: QueryResult): string => {
   return `${kept}\n${showRows(answer, statement.sql)}`;
 };
 
-const callerOf = ({ owner, agentId, signal }: ToolContext) => ({ owner, agentId, signal });
+const callerOf = ({ owner, filesOf, agentId, signal }: ToolContext) => ({ owner, filesOf, agentId, signal });
 
 const name = z.string().regex(frameName, 'must begin with a letter and have only a-z, 0-9 and _');
 
@@ -30,9 +30,9 @@ export const dataTools = ({ db, frames }: DataTools): readonly Tool[] => [
   define(
     { name: 'list_files', description: 'List the files of this conversation or Work Item.' },
     z.object({}),
-    async (_args, { owner }) => {
+    async (_args, { owner, filesOf = owner }) => {
       const files = await db.run((executor) =>
-        listFiles(executor, owner, { limit: shownFiles - 1, next: null }),
+        listFiles(executor, filesOf, { limit: shownFiles - 1, next: null }),
       );
       const shown = files.map(({ name, content_type, size_bytes }) => ({ name, content_type, size_bytes }));
       return { text: fence(JSON.stringify(shown)) };

@@ -44,8 +44,8 @@ const name = z.string().describe('The name of the file.');
 
 /** The tools for the documents among the files of the conversation or Work Item that an agent works on. */
 export const documentTools = ({ db, bytes, documents }: DocumentTools): readonly Tool[] => {
-  const fileOf = async ({ owner }: ToolContext, wanted: string): Promise<StoredFile> => {
-    const file = await db.run((executor) => findFileByName(executor, owner, wanted));
+  const fileOf = async ({ owner, filesOf = owner }: ToolContext, wanted: string): Promise<StoredFile> => {
+    const file = await db.run((executor) => findFileByName(executor, filesOf, wanted));
     if (file) return file;
     throw unprocessable([
       { path: 'name', message: 'There is no file of this name; `list_files` lists them.' },

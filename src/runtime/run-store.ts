@@ -106,6 +106,8 @@ export interface Run<Status> {
   createdBy: string;
   /** Whose files and data frames its tools see. */
   owner: OwnerIds;
+  /** Whose files they see, if not those of `owner`. */
+  filesOf?: OwnerIds;
   /** Number of agents that called each other before this one; 0: none. */
   depth: number;
   /** Attributes of the span of the attempt. */

@@ -19,8 +19,8 @@ type Made = Plan & { kind: 'make' };
 const callTool = async (attempt: Attempt, { call, tool, args }: Made): Promise<ToolResult> => {
   const { run, log } = attempt;
   const { signal } = run.held;
-  const { id: runId, agentId, depth, owner } = run;
-  const context = { runId, agentId, depth, owner, signal, callId: call.id };
+  const { id: runId, agentId, depth, owner, filesOf } = run;
+  const context = { runId, agentId, depth, owner, filesOf, signal, callId: call.id };
   try {
     return await orAborted(tool.call(args, context), signal);
   } catch (error) {

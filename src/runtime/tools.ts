@@ -12,6 +12,8 @@ export interface ToolContext {
   agentId: string;
   /** The conversation or Work Item whose files and data frames it sees. */
   owner: OwnerIds;
+  /** Whose files it sees, if not those of `owner`. */
+  filesOf?: OwnerIds | undefined;
   /** Number of agents that called each other before this run; 0: none. */
   depth: number;
   /** Aborted when the run is cancelled, its time is over or its lease is lost. */

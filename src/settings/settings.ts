@@ -101,6 +101,22 @@ export const settingDefinitions = {
     500,
     'How many semantic data models there may be. It is checked when one is created.',
   ],
+  MAX_CONCURRENT_TRIALS: [
+    z.int().min(0).max(1_000),
+    4,
+    'How many trials of experiments one replica runs at once, besides its Work Items. 0: none.',
+  ],
+  MAX_TRIALS_PER_EXPERIMENT: [
+    z.int().min(1).max(1_000_000),
+    10_000,
+    'How many trials one experiment may have. It is checked when one is started.',
+  ],
+  EXPERIMENT_RETENTION_DAYS: [
+    z.int().min(0).max(36_500),
+    90,
+    'Finished experiments are removed after this many days, with their trials. 0 keeps all.',
+  ],
+  EVALUATION_TRACES: [z.boolean(), false, 'Whether trials have traces.'],
   DATA_CONNECTION_POOL_SIZE: [
     z.int().min(1).max(100),
     4,

@@ -29,6 +29,8 @@ export interface Continuation {
    * come next on the tape.
    */
   after: number;
+  /** Why it had stopped. */
+  stopped: 'needs_review' | 'indeterminate' | 'error';
   decisions: RecordedDecision[];
   /** The message of the person; null if there was none. It is on the tape too. */
   message: string | null;

@@ -1,16 +1,15 @@
 import { noUsage } from '../../lib/usage.ts';
-import type { Candidate } from '../../runtime/index.ts';
-import { submitResultName } from '../../runtime/index.ts';
-import type { RecordedReply } from './tape.ts';
+import { type Candidate, ModelError, submitResultName } from '../../runtime/index.ts';
+import type { Tape } from './tape.ts';
 
 /** The conversation is never cut for it. */
 const contextTokens = Number.MAX_SAFE_INTEGER;
 
 /**
- * A model that gives the n-th recorded reply to the n-th call, whatever it is asked. `onEnd` is called when it is asked
- * for more, and does not return.
+ * A model that gives the n-th recorded reply to the n-th call, whatever it is asked. Where the source failed and a person
+ * continued it, it fails. `onEnd` is called when it is asked for more than was recorded, and does not return.
  */
-export const recordedModel = (replies: readonly RecordedReply[], onEnd: () => never): Candidate => {
+export const recordedModel = ({ replies, continued }: Tape, onEnd: () => never): Candidate => {
   let n = 0;
   return {
     llmId: 'recorded',
@@ -19,20 +18,26 @@ export const recordedModel = (replies: readonly RecordedReply[], onEnd: () => ne
       provider: 'recorded',
       name: 'recorded',
       step: async () => {
+        const [next] = continued;
+        if (next?.stopped === 'error' && next.replies === n) {
+          throw new ModelError('model_unavailable', 'The recorded run failed here.', { retryable: false });
+        }
         const reply = replies[n++];
         if (!reply) return onEnd();
-        const { message, usage, finishReason, isReminded } = reply;
+        const { message, recorded, isReminded } = reply;
         const hasCalls = message.tool_calls.length > 0;
+        const parts = recorded?.provider_parts ?? null;
+        // A model that was not given the tool gave its result as text, and was not reminded of the tool.
+        const leftOut = recorded?.left_out ?? (hasCalls || isReminded ? [] : [submitResultName]);
         return {
           text: message.text,
           toolCalls: message.tool_calls,
-          usage: { ...noUsage, ...usage },
-          finishReason: finishReason ?? (hasCalls ? 'tool-calls' : 'stop'),
+          usage: { ...noUsage, ...recorded?.usage },
+          finishReason: recorded?.finish_reason ?? (hasCalls ? 'tool-calls' : 'stop'),
           responseModel: 'recorded',
           responseId: null,
-          providerParts: message.provider_parts ?? null,
-          // A model that was not given the tool gave its result as text, and was not reminded of the tool.
-          ...(hasCalls || isReminded ? {} : { leftOut: [submitResultName] }),
+          providerParts: parts,
+          leftOut,
         };
       },
     },

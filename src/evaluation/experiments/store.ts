@@ -34,7 +34,9 @@ const columns = sql`e.id, e.dataset_id, e.agent_id, e.agent_version as version, 
   e.trials, e.cancelled_at, e.finished_at, e.created_by, e.created_at`;
 
 export const findExperiment = async (executor: Executor, id: string): Promise<ExperimentRow | undefined> => {
-  const { rows } = await sql<ExperimentRow>`select ${columns} from experiments e where e.id = ${id}`.execute(executor);
+  const { rows } = await sql<ExperimentRow>`select ${columns} from experiments e where e.id = ${id}`.execute(
+    executor,
+  );
   return rows[0];
 };
 
@@ -89,7 +91,11 @@ export interface NewTrial {
 }
 
 /** Stores an experiment with all its trials. */
-export const insertExperiment = async (tx: Tx, e: NewExperiment, trials: readonly NewTrial[]): Promise<void> => {
+export const insertExperiment = async (
+  tx: Tx,
+  e: NewExperiment,
+  trials: readonly NewTrial[],
+): Promise<void> => {
   await sql`insert into experiments (id, dataset_id, agent_id, agent_version, repetitions, tools, replay_order,
       on_divergence, model, approvals, graders, tags, reuse, llms, publication_id, trials, created_by)
     values (${e.id}, ${e.dataset_id}, ${e.agent_id}, ${e.version}, ${e.repetitions}, ${e.tools}, ${e.order},
@@ -170,16 +176,21 @@ export const deleteOldExperiments = async (tx: Tx, days: number, limit: number):
   return Number(numAffectedRows ?? 0);
 };
 
-/** The LLM configurations of ids, null for the default, in their order and each once. */
+/** The models that a version asks, with the revisions of their configurations, each once. */
 export const listNamedLlms = async (
   executor: Executor,
-  agent: { llm_id: string | null; model: string | null; fallback_llm_ids: readonly string[] },
+  agentId: string,
+  version: number,
 ): Promise<NamedLlm[]> => {
-  const { rows } = await sql<NamedLlm & { asked: boolean }>`select l.id as llm_id, l.revision::integer as revision,
-      case when g.n = 1 then coalesce(${agent.model}::text, l.model) else l.model end as model
-    from unnest(${[agent.llm_id, ...agent.fallback_llm_ids]}::uuid[]) with ordinality g(id, n)
+  const { rows } = await sql<NamedLlm>`
+    select l.id as llm_id, l.revision,
+      case when g.n = 0 then coalesce(v.content ->> 'model', l.model) else l.model end as model
+    from agent_versions v cross join lateral (
+      select (v.content ->> 'llm_id')::uuid as id, 0::bigint as n
+      union all select f.id::uuid, f.n
+      from json_array_elements_text(v.content -> 'fallback_llm_ids') with ordinality f(id, n)) g
     join llm_configurations l on l.id = coalesce(g.id, (select llm_id from llm_defaults))
-    order by g.n`.execute(executor);
+    where v.agent_id = ${agentId} and v.number = ${version} order by g.n`.execute(executor);
   const seen = new Set<string>();
   return rows.filter(({ llm_id }) => !seen.has(llm_id) && seen.add(llm_id));
 };

@@ -1,23 +1,13 @@
-import { sha256 } from '../../lib/crypto.ts';
 import { differences, type FieldChange } from '../../lib/differences.ts';
 import { rfc8785 } from '../../lib/rfc8785.ts';
-import type { Usage } from '../../lib/usage.ts';
-import type { MessagePart } from '../../messages/index.ts';
 import { fromStored, type Message, madeByLoop } from '../../runtime/index.ts';
+import type { CaseContent, Continuation, RecordedReply } from '../cases/content.ts';
 
-/** The tape of a case, read for one trial: replies of the model, results of tools, and what people said. */
-
-/** A message of a tape, after the input. */
-export interface TapeMessage {
-  role: 'user' | 'assistant' | 'tool';
-  content: readonly MessagePart[];
-  provider_parts?: unknown;
-  usage?: Usage | null | undefined;
-  finish_reason?: string | null | undefined;
-}
+/** The tape of a case, read for one trial: replies of the model, results of tools, and what people did. */
 
 /** A recorded tool call with its result. */
 export interface Entry {
+  toolCallId: string;
   /** Position of its reply among the recorded replies, from 0. */
   step: number;
   toolName: string;
@@ -30,89 +20,85 @@ export interface Entry {
   executed: Record<string, unknown> | undefined;
   /** A person refused it. */
   denied: boolean;
+  /** The data frame of the case that it made; null: none. */
+  made: string | null;
   used: boolean;
 }
 
-export interface RecordedReply {
+/** A reply of the model; `recorded` is null for one that was written by hand. */
+export interface TapeReply {
   message: Message & { role: 'assistant' };
-  usage: Usage | null;
-  finishReason: string | null;
+  recorded: RecordedReply | null;
   /** The message after it is the loop's reminder of a missing result. */
   isReminded: boolean;
 }
 
-/** A message of a person after the input. */
-interface Said {
-  /** Position of the last reply before it, from 0. */
-  step: number;
-  text: string;
-  /** That reply called tools: the run waited for people. Else it had ended. */
-  answers: 'calls' | 'end';
-  used: boolean;
+/** One time that a person continued the source. */
+export interface Continued extends Pick<Continuation, 'decisions' | 'message' | 'stopped'> {
+  /** Number of replies before it stopped. */
+  replies: number;
 }
 
 export interface Tape {
-  replies: readonly RecordedReply[];
-  entries: Entry[];
-  said: Said[];
+  replies: readonly TapeReply[];
+  entries: readonly Entry[];
+  /** Those that are left, in their order. */
+  continued: Continued[];
 }
 
 const keyOf = (args: unknown): string => rfc8785(args ?? {});
 
-/** Reads a tape. What stands before its first reply is the input, which the case has. */
-export const readTape = (stored: readonly TapeMessage[]): Tape => {
-  const messages = stored.map((one) => ({ one, message: fromStored({ ...one, content: [...one.content] }) }));
-  const replies: RecordedReply[] = [];
-  const entries: Entry[] = [];
-  const said: Said[] = [];
-  for (const [at, { one, message }] of messages.entries()) {
-    if (message.role === 'assistant') {
-      const next = messages[at + 1]?.message;
-      replies.push({
-        message,
-        usage: one.usage ?? null,
-        finishReason: one.finish_reason ?? null,
-        isReminded: next?.role === 'user' && madeByLoop.isReminder(next.text),
-      });
-    } else if (message.role === 'user') {
-      const last = replies.at(-1);
-      if (!last || madeByLoop.isReminder(message.text)) continue;
-      const answers = last.message.tool_calls.length > 0 ? 'calls' : 'end';
-      said.push({ step: replies.length - 1, text: message.text, answers, used: false });
-    } else if (message.role === 'tool') {
-      const step = replies.findLastIndex(({ message: reply }) =>
-        reply.tool_calls.some(({ id }) => id === message.tool_call_id),
-      );
-      const call = replies[step]?.message.tool_calls.find(({ id }) => id === message.tool_call_id);
-      // What the loop says by itself, it says again.
-      if (!call || madeByLoop.isResult(message)) continue;
-      entries.push({
-        step,
-        toolName: call.name,
-        arguments: call.arguments ?? {},
-        key: keyOf(call.arguments),
-        text: message.text,
-        isError: message.is_error,
-        executed: message.executed_arguments,
-        denied: madeByLoop.isRefusalOfPerson(message),
-        used: false,
-      });
-    }
+/** Reads the tape of a case; an empty one if nothing was recorded. */
+export const readTape = ({
+  tape,
+  replies: recorded,
+  made,
+}: Pick<CaseContent, 'tape' | 'replies' | 'made'>): Tape => {
+  const messages = (tape?.messages ?? []).map(fromStored);
+  const replies: TapeReply[] = [];
+  const results = new Map<string, Message & { role: 'tool' }>();
+  for (const [at, message] of messages.entries()) {
+    if (message.role === 'tool') results.set(message.tool_call_id, message);
+    if (message.role !== 'assistant') continue;
+    const next = messages[at + 1];
+    const isReminded = next?.role === 'user' && madeByLoop.isReminder(next.text);
+    replies.push({ message, recorded: recorded[replies.length] ?? null, isReminded });
   }
-  return { replies, entries: inOrderOfCalls(entries, replies), said };
-};
-
-/** Results stand in the order in which they came; entries in that of the calls. */
-const inOrderOfCalls = (entries: readonly Entry[], replies: readonly RecordedReply[]): Entry[] => {
-  const left = [...entries];
-  return replies.flatMap(({ message }, step) =>
-    message.tool_calls.flatMap((call) => {
-      const at = left.findIndex(
-        (entry) => entry.step === step && entry.toolName === call.name && entry.key === keyOf(call.arguments),
-      );
-      return at === -1 ? [] : left.splice(at, 1);
+  const denied = new Set(
+    (tape?.continuations ?? []).flatMap(({ decisions }) =>
+      decisions.flatMap(({ decision, tool_call_id }) => (decision === 'deny' ? [tool_call_id] : [])),
+    ),
+  );
+  const frames = new Map(made.map(({ tool_call_id, data_frame }) => [tool_call_id, data_frame]));
+  const entries = replies.flatMap(({ message: { tool_calls } }, step) =>
+    tool_calls.flatMap((call): Entry[] => {
+      const result = results.get(call.id);
+      // What the loop said by itself, it says again.
+      if (!result || madeByLoop.isResult(result)) return [];
+      return [
+        {
+          toolCallId: call.id,
+          step,
+          toolName: call.name,
+          arguments: call.arguments ?? {},
+          key: keyOf(call.arguments),
+          text: result.text,
+          isError: result.is_error,
+          executed: result.executed_arguments,
+          denied: denied.has(call.id) || madeByLoop.isRefusalOfPerson(result),
+          made: frames.get(call.id) ?? null,
+          used: false,
+        },
+      ];
     }),
   );
+  const repliesBefore = (after: number): number =>
+    messages.slice(0, after).filter(({ role }) => role === 'assistant').length;
+  const continued = (tape?.continuations ?? []).map(({ after, ...one }) => ({
+    ...one,
+    replies: repliesBefore(after),
+  }));
+  return { replies, entries, continued };
 };
 
 export interface Divergence {
@@ -125,7 +111,11 @@ export interface Divergence {
   nearest: { arguments: unknown; changes: FieldChange[] } | null;
 }
 
-type Call = { toolName: string; arguments: unknown; idempotent: boolean };
+interface Call {
+  toolName: string;
+  arguments: unknown;
+  idempotent: boolean;
+}
 
 /** Finds the recorded results of calls. */
 export interface Matcher {
@@ -133,22 +123,27 @@ export interface Matcher {
   take(call: Call): { entry: Entry } | { kind: 'not_recorded' | 'out_of_order' };
   /** Takes the entry for a call that is made later, under the id of the call. */
   reserve(callId: string, call: Call): Entry | null;
+  /** Keeps a taken entry for a call that is made again, under the id of the call. */
+  keep(callId: string, entry: Entry): void;
   reserved(callId: string): Entry | undefined;
   nearest(call: Pick<Call, 'toolName' | 'arguments'>): Divergence['nearest'];
   unused(): readonly Entry[];
 }
 
+/**
+ * Matches by the name of the tool and the RFC 8785 of the arguments, never by order alone: swapped results would pass
+ * unseen. `any_order`: the first unused entry; that of an idempotent tool may serve again. `strict`: only the next unused
+ * entries, those of one step in any order.
+ */
 export const createMatcher = (entries: readonly Entry[], order: 'any_order' | 'strict'): Matcher => {
   const reservations = new Map<string, Entry>();
   const fits = (entry: Entry, { toolName }: Call, key: string) =>
     entry.toolName === toolName && entry.key === key;
 
-  const find = (call: Call): Entry | undefined => {
-    const key = keyOf(call.arguments);
+  const find = (call: Call, key: string): Entry | undefined => {
     const unused = entries.filter((entry) => !entry.used);
     if (order === 'strict') {
-      const [next] = unused;
-      return unused.find((entry) => entry.step === next!.step && fits(entry, call, key));
+      return unused.find((entry) => entry.step === unused[0]!.step && fits(entry, call, key));
     }
     return (
       unused.find((entry) => fits(entry, call, key)) ??
@@ -157,12 +152,12 @@ export const createMatcher = (entries: readonly Entry[], order: 'any_order' | 's
   };
 
   const take: Matcher['take'] = (call) => {
-    const entry = find(call);
+    const key = keyOf(call.arguments);
+    const entry = find(call, key);
     if (entry) {
       entry.used = true;
       return { entry };
     }
-    const key = keyOf(call.arguments);
     const isElsewhere = order === 'strict' && entries.some((one) => fits(one, call, key));
     return { kind: isElsewhere ? 'out_of_order' : 'not_recorded' };
   };
@@ -175,6 +170,7 @@ export const createMatcher = (entries: readonly Entry[], order: 'any_order' | 's
       reservations.set(callId, taken.entry);
       return taken.entry;
     },
+    keep: (callId, entry) => void reservations.set(callId, entry),
     reserved: (callId) => reservations.get(callId),
     nearest: ({ toolName, arguments: args }) => {
       const same = entries.filter((entry) => entry.toolName === toolName);
@@ -187,40 +183,3 @@ export const createMatcher = (entries: readonly Entry[], order: 'any_order' | 's
     unused: () => entries.filter((entry) => !entry.used),
   };
 };
-
-/**
- * Returns the transcript of a conversation: RFC 8785 JSON of `[{role, content}]` without ids and system messages. The
- * results of a step stand right after its calls, in their order.
- */
-export const transcriptOf = (
-  stored: readonly { role: string; content: readonly MessagePart[] }[],
-): string => {
-  const withoutId = (part: MessagePart) => {
-    if (part.type === 'text') return part;
-    const { tool_call_id: _, ...shown } = part;
-    if (shown.type !== 'tool_call') return shown;
-    const { fault: __, ...call } = shown;
-    return call;
-  };
-  const shown: { role: string; content: unknown[] }[] = [];
-  const moved = new Set<number>();
-  for (const [at, { role, content }] of stored.entries()) {
-    if (role === 'system' || moved.has(at)) continue;
-    shown.push({ role, content: content.map(withoutId) });
-    if (role !== 'assistant') continue;
-    for (const part of content) {
-      if (part.type !== 'tool_call') continue;
-      for (let later = at + 1; later < stored.length && stored[later]!.role !== 'assistant'; later++) {
-        const [result] = stored[later]!.content;
-        if (moved.has(later) || result?.type !== 'tool_result' || result.tool_call_id !== part.tool_call_id)
-          continue;
-        moved.add(later);
-        shown.push({ role: stored[later]!.role, content: stored[later]!.content.map(withoutId) });
-        break;
-      }
-    }
-  }
-  return rfc8785(shown);
-};
-
-export const transcriptHash = (transcript: string): string => sha256(transcript);

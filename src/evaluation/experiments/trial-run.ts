@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PinnedAgent } from '../../agents/index.ts';
 import { noRunUsage, type RunUsage } from '../../lib/usage.ts';
-import type { MessagePart } from '../../messages/index.ts';
 import type { NewApproval, RunError } from '../../runs/index.ts';
 import {
   type AttemptOutcome,
@@ -14,22 +13,16 @@ import {
   RunEnded,
   type RunStart,
 } from '../../runtime/index.ts';
-import type { Approvals } from './people.ts';
-import { continueRecorded, saidAfterEnd } from './people.ts';
+import type { CaseContent } from '../cases/content.ts';
+import { type Approvals, answerFor } from './people.ts';
 import { recordedModel } from './recorded-model.ts';
-import { createMatcher, type Divergence, type Entry, readTape, type TapeMessage } from './tape.ts';
+import { type Continued, createMatcher, type Divergence, type Entry, readTape } from './tape.ts';
 import { notOnTheRecording, replayTools, type ToolMode } from './trial-tools.ts';
 
 /** One trial: the ordinary loop with a store in memory, recorded tools, and people who say what they said before. */
 
 /** What a trial works on. */
-export interface TrialInput {
-  message: string;
-  payload: Record<string, unknown>;
-  history: readonly { role: 'user' | 'assistant' | 'tool'; content: readonly MessagePart[] }[];
-  /** Null: nothing was recorded. */
-  tape: readonly TapeMessage[] | null;
-}
+export type TrialInput = Pick<CaseContent, 'input' | 'tape' | 'replies' | 'made'>;
 
 export interface TrialModes {
   tools: ToolMode;
@@ -80,6 +73,9 @@ const verdictOf = ({ code }: RunError): Verdict =>
 /** Seconds until the attempt after this many: 2, 4, 8 … at most 300. */
 const backoff = (attempts: number): number => Math.min(300, 2 ** Math.min(attempts, 10));
 
+/** A trial that asks people more often than was recorded gives up after so many times. */
+const mostAnswers = 20;
+
 const isDone = (messages: readonly Message[]): boolean => {
   const last = messages.at(-1);
   return last?.role === 'assistant' && last.tool_calls.length === 0;
@@ -99,7 +95,7 @@ export const runTrial = async (
   parts: TrialParts,
   tracing: NonNullable<Run<unknown>['replaced']>['tracing'],
 ): Promise<TrialEnd> => {
-  const tape = readTape(input.tape ?? []);
+  const tape = readTape(input);
   const matcher = createMatcher(tape.entries, modes.order);
   const divergences: Divergence[] = [];
   const messages: Message[] = [];
@@ -115,9 +111,11 @@ export const runTrial = async (
   let abort: AbortController | null = null;
   let outcome: AttemptOutcome | null = null;
   let durationMs = 0;
+  let answers = 0;
 
   const isReply = ({ role }: { role: string }): boolean => role === 'assistant';
-  const repliesBefore = input.history.filter(isReply).length;
+  const { message, payload, history } = input.input;
+  const repliesBefore = history.filter(isReply).length;
   const step = (): number => Math.max(0, messages.filter(isReply).length - repliesBefore);
   const note = (divergence: Omit<Divergence, 'step'>): void => {
     if (divergences.length < mostDivergences) divergences.push({ step: step(), ...divergence });
@@ -135,11 +133,22 @@ export const runTrial = async (
   };
 
   const candidates = [
-    recordedModel(tape.replies, () => {
+    recordedModel(tape, () => {
       note({ kind: 'no_reply', tool_name: null, arguments: null, nearest: null });
       return endDiverged();
     }),
   ];
+
+  /** Takes the next time that a person continued the source, if it had stopped for this reason. */
+  const nextContinued = (stopped: Continued['stopped']): Continued | null =>
+    tape.continued[0]?.stopped === stopped ? tape.continued.shift()! : null;
+  const hasUnknownOutcome = ({ toolCallId }: Entry): boolean => {
+    const [next] = tape.continued;
+    return (
+      next?.stopped === 'indeterminate' &&
+      next.decisions.some(({ tool_call_id }) => tool_call_id === toolCallId)
+    );
+  };
 
   const newAttempt = (): Run<'ended'> => {
     const controller = new AbortController();
@@ -171,6 +180,7 @@ export const runTrial = async (
           replayTools(await parts.openTools(agent, signal), {
             matcher,
             mode: modes.tools,
+            hasUnknownOutcome,
             diverge,
             restoreFrame: parts.restoreFrame,
           }),
@@ -181,11 +191,8 @@ export const runTrial = async (
         open: async (_traceId, instructions) => {
           if (messages.length === 0) {
             if (instructions !== '') messages.push({ role: 'system', text: instructions });
-            messages.push(
-              ...input.history.map((one) => fromStored({ ...one, content: [...one.content] })),
-              firstUserMessage(input.message, input.payload),
-            );
-          }
+            messages.push(...history.map(fromStored), firstUserMessage(message, payload));
+          } else if (isDone(messages)) messages.push({ role: 'user', text: 'Continue.' });
           return { ...start, context, messages: [...messages] };
         },
         save: async (progress) => {
@@ -212,16 +219,9 @@ export const runTrial = async (
   };
 
   /** Answers what the trial asks of people. Returns whether it goes on. */
-  const answer = (approvals: readonly NewApproval[]): boolean => {
-    const {
-      approved,
-      messages: more,
-      undecided,
-    } = continueRecorded(approvals, {
-      tape,
-      matcher,
-      mode: modes.approvals,
-    });
+  const answer = (approvals: readonly NewApproval[], recorded: Continued | null): boolean => {
+    const people = { matcher, mode: modes.approvals };
+    const { approved, messages: more, undecided } = answerFor(approvals, recorded, people);
     for (const { tool_name, tool_call_id, arguments: args } of undecided) {
       const call = { toolName: tool_name!, arguments: args };
       note({ kind: 'not_recorded', tool_name, arguments: args, nearest: matcher.nearest(call) });
@@ -267,17 +267,18 @@ export const runTrial = async (
     if (hasDiverged) return end('diverged');
     const ended = outcome as AttemptOutcome | null;
     switch (ended?.status) {
-      case 'COMPLETED': {
-        const said = isDone(messages) ? saidAfterEnd(tape, step()) : null;
-        if (said === null) return end('completed', { result: ended.result });
-        goOn([], [{ role: 'user', text: said }]);
+      case 'COMPLETED':
+        return end('completed', { result: ended.result });
+      case 'NEEDS_REVIEW': {
+        const recorded = nextContinued('needs_review');
+        if (!recorded && ++answers > mostAnswers) {
+          const text = `The agent asked people more than ${mostAnswers} times.`;
+          return end('failed', { error: { code: 'max_steps', message: text } });
+        }
+        if (!answer(ended.approvals, recorded)) return end('diverged');
         attempts = 0;
         break;
       }
-      case 'NEEDS_REVIEW':
-        if (!answer(ended.approvals)) return end('diverged');
-        attempts = 0;
-        break;
       case 'RETRY':
         if (attempts >= parts.maxAttempts) return end(verdictOf(ended.error), { error: ended.error });
         await sleep(Math.max(ended.waitSeconds, backoff(attempts)) * 1_000, undefined, {
@@ -285,9 +286,20 @@ export const runTrial = async (
         }).catch(() => {});
         outer.held.signal.throwIfAborted();
         break;
-      case 'ERROR':
-      case 'INDETERMINATE':
-        return end(verdictOf(ended.error), { error: ended.error });
+      case 'INDETERMINATE': {
+        const recorded = nextContinued('indeterminate');
+        if (!recorded) return end('error', { error: ended.error });
+        if (!answer(ended.approvals, recorded)) return end('diverged');
+        attempts = 0;
+        break;
+      }
+      case 'ERROR': {
+        const recorded = nextContinued('error');
+        if (!recorded) return end(verdictOf(ended.error), { error: ended.error });
+        goOn([], recorded.message === null ? [] : [{ role: 'user', text: recorded.message }]);
+        attempts = 0;
+        break;
+      }
       default:
         throw new Error(`a trial ended as ${ended?.status ?? 'nothing'}`);
     }

@@ -19,13 +19,18 @@ export const notOnTheRecording = 'This call is not on the recording.';
 export interface TrialTools {
   matcher: Matcher;
   mode: ToolMode;
+  /** Returns whether the source stopped at this call, because its outcome was not known, and a person continued it. */
+  hasUnknownOutcome(entry: Entry): boolean;
   /** Records a call that nothing recorded fits. Throws if that ends the trial. */
   diverge(divergence: Pick<Divergence, 'kind' | 'tool_name' | 'arguments' | 'nearest'>): void;
   /** Puts the data frame that a recorded call made into the trial. */
   restoreFrame(entry: Entry): Promise<void>;
 }
 
-const replayed = (tool: Tool, { matcher, mode, diverge, restoreFrame }: TrialTools): Tool['call'] => {
+const replayed = (
+  tool: Tool,
+  { matcher, mode, hasUnknownOutcome, diverge, restoreFrame }: TrialTools,
+): Tool['call'] => {
   const isLocal = tool.serverId === null && localTools.includes(tool.name);
   const isLive = mode === 'idempotent_live' && tool.idempotent && tool.policy === 'allow';
   return async (args, context): Promise<ToolResult> => {
@@ -37,6 +42,10 @@ const replayed = (tool: Tool, { matcher, mode, diverge, restoreFrame }: TrialToo
     const reserved = matcher.reserved(context.callId);
     const taken = reserved ? { entry: reserved } : matcher.take(call);
     if ('entry' in taken) {
+      if (!reserved && !tool.idempotent && hasUnknownOutcome(taken.entry)) {
+        matcher.keep(context.callId, taken.entry);
+        return { text: '', outcomeUnknown: true };
+      }
       await restoreFrame(taken.entry);
       return { text: taken.entry.text, isError: taken.entry.isError };
     }

@@ -31,6 +31,15 @@ export interface GradedTrial {
   steps: number;
 }
 
+/** What makes a judge the same one: with another rubric, model or number of votes it is another. */
+export interface JudgeIdentity {
+  key: string;
+  rubric: string;
+  llmId: string;
+  model: string;
+  votes: number;
+}
+
 export interface Score {
   grader: string;
   type: Grader['type'];
@@ -41,8 +50,8 @@ export interface Score {
   explanation: string | null;
   /** Tokens that grading used; null: none. */
   usage: Usage | null;
-  /** Key of the judge; null for other graders. */
-  judge_key: string | null;
+  /** The judge that was asked; null for other graders. */
+  judge: JudgeIdentity | null;
 }
 
 /** Services that graders need. */
@@ -64,7 +73,7 @@ interface Outcome {
   value: number | null;
   explanation: string;
   usage?: Usage;
-  judge_key?: string;
+  judge?: JudgeIdentity;
 }
 
 const maxExplanation = 2_000;
@@ -220,7 +229,10 @@ const gradeByModel = async (
     return { value: null, explanation: `The judge cannot be asked: ${error.message}` };
   }
   const judged = { input: trial.input, expected: trial.expected, output: textOf(trial.result) };
-  return { ...(await judge(grader, model, judged, signal)), judge_key: judgeKey(grader, model) };
+  const { rubric, votes } = grader;
+  const { llmId } = model;
+  const identity = { key: judgeKey(grader, model), rubric, llmId, model: model.model, votes };
+  return { ...(await judge(grader, model, judged, signal)), judge: identity };
 };
 
 const outcomeOf = (
@@ -266,13 +278,13 @@ export const zeroScore = ({ name, type }: Grader, explanation: string): Score =>
   label: 'fail',
   explanation,
   usage: null,
-  judge_key: null,
+  judge: null,
 });
 
 /** Grades a trial. A grader that cannot give a value has the label `error`. Rejects only with the reason of the signal. */
 export const grade = async (grader: Grader, trial: GradedTrial, parts: GradingParts): Promise<Score> => {
   const { name, type } = grader;
-  const score = { grader: name, type, value: null, explanation: null, usage: null, judge_key: null };
+  const score = { grader: name, type, value: null, explanation: null, usage: null, judge: null };
   if (type === 'human') return { ...score, label: null };
   let outcome: Outcome;
   try {
@@ -282,9 +294,9 @@ export const grade = async (grader: Grader, trial: GradedTrial, parts: GradingPa
     parts.log.error({ grader: name, error: messageOf(error) }, 'a grader failed');
     return { ...score, label: 'error', explanation: 'The grader failed; the logs say why.' };
   }
-  const { explanation, usage = noUsage, judge_key = null } = outcome;
+  const { explanation, usage = noUsage, judge: by = null } = outcome;
   const used = usage.input_tokens + usage.output_tokens > 0 ? usage : null;
-  const whole = { ...score, explanation: cut(explanation), usage: used, judge_key };
+  const whole = { ...score, explanation: cut(explanation), usage: used, judge: by };
   if (outcome.value === null) return { ...whole, label: 'error' };
   const value = grader.negate ? 1 - outcome.value : outcome.value;
   return { ...whole, value, label: labelOf(grader, value) };

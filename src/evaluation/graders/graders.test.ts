@@ -177,7 +177,7 @@ describe('a judge', () => {
     const score = await scoreOf({ ...rubric, votes: 3, threshold: 0.66 }, {}, by([pass, fail, pass]));
     expect(score).toMatchObject({ label: 'pass', usage: { input_tokens: 30, output_tokens: 3 } });
     expect(score.value).toBeCloseTo(2 / 3, 12);
-    expect(score.judge_key).toMatch(/^[0-9a-f]{64}$/);
+    expect(score.judge?.key).toMatch(/^[0-9a-f]{64}$/);
   });
 
   test('is asked three times for a vote, then the score is an error', async () => {

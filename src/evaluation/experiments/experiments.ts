@@ -1,0 +1,173 @@
+import { freezeReference, lockAgent } from '../../agents/index.ts';
+import { audit } from '../../audit/index.ts';
+import { notify, sql, type Tx } from '../../database/index.ts';
+import { ApiError, badRequest, type Fault, unprocessable } from '../../lib/errors.ts';
+import { isId, newId } from '../../lib/ids.ts';
+import type { Actor } from '../../lib/principal.ts';
+import { lockLlmForShare } from '../../llm-configurations/index.ts';
+import { readSettings } from '../../settings/index.ts';
+import { type Grader, judgeLlms } from '../graders/schemas.ts';
+import { listEnabledCases, lockTestedDataset } from './case-store.ts';
+import { trialCancelsChannel, trialRuns, trialsChannel } from './kind.ts';
+import {
+  deleteExperimentRow,
+  type ExperimentRow,
+  findExperiment,
+  findLockedExperiment,
+  hasOpenTrials,
+  insertExperiment,
+  listNamedLlms,
+  markReused,
+  type NewTrial,
+  requestCancel,
+  updateCancelled,
+} from './store.ts';
+import type { TrialModes } from './trial-run.ts';
+
+/** The rules of experiments. */
+
+export interface NewExperimentFields extends TrialModes {
+  dataset_id: string;
+  agent_id: string;
+  version: 'draft' | 'published' | number;
+  repetitions: number;
+  /** Null: those of the dataset. */
+  graders: readonly Grader[] | null;
+  tags: readonly string[];
+  reuse: boolean;
+  /** The publication that it decides on; null: none. */
+  publication_id?: string | null;
+}
+
+const wrong = (path: string, message: string) => unprocessable([{ path, message }]);
+
+const lockTestedAgent = async (tx: Tx, id: string) => {
+  const agent = await lockAgent(tx, id).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== 'not_found') throw error;
+    throw wrong('agent_id', 'is not an agent');
+  });
+  if (agent.execution === 'external') {
+    throw badRequest(
+      'External workers execute the Work Items of this agent: the platform cannot run it on a case.',
+    );
+  }
+  return agent;
+};
+
+/** Throws 422 that names each judge whose LLM configuration does not exist. */
+export const checkJudges = async (tx: Tx, graders: readonly Grader[], field = 'graders'): Promise<void> => {
+  const faults: Fault[] = [];
+  for (const { path, id } of judgeLlms(graders)) {
+    if (isId(id) && (await lockLlmForShare(tx, id))) continue;
+    faults.push({ path: `${field}${path}`, message: 'is not an LLM configuration' });
+  }
+  if (faults.length > 0) throw unprocessable(faults);
+};
+
+/**
+ * Starts an experiment: freezes the version and stores all its trials, which any replica runs. Throws 400 and 422 for what
+ * cannot be run.
+ */
+export const startExperiment = async (
+  tx: Tx,
+  actor: Actor,
+  fields: NewExperimentFields,
+): Promise<ExperimentRow> => {
+  const dataset = isId(fields.dataset_id) ? await lockTestedDataset(tx, fields.dataset_id) : undefined;
+  if (!dataset) throw wrong('dataset_id', 'is not a dataset');
+  const agent = await lockTestedAgent(tx, fields.agent_id);
+  if (agent.mode !== dataset.mode) {
+    throw wrong(
+      'agent_id',
+      `is a ${agent.mode} agent, and the cases of this dataset are for ${dataset.mode} agents`,
+    );
+  }
+  if (fields.graders) await checkJudges(tx, fields.graders);
+  const cases = await listEnabledCases(tx, dataset.id, fields.tags);
+  if (cases.length === 0) {
+    const which = fields.tags.length > 0 ? 'no enabled case with one of these tags' : 'no enabled case';
+    throw wrong(fields.tags.length > 0 ? 'tags' : 'dataset_id', `has ${which}`);
+  }
+  const { repetitions } = fields;
+  const total = cases.length * repetitions;
+  const { MAX_TRIALS_PER_EXPERIMENT: most } = await readSettings(tx);
+  if (total > most) {
+    const text = `${cases.length} cases × ${repetitions} are ${total} trials; the maximum is ${most}.`;
+    throw badRequest(text, { setting: 'MAX_TRIALS_PER_EXPERIMENT' });
+  }
+  const version = await freezeReference(tx, agent, fields.version, actor.principal);
+  if (version === null) throw wrong('version', 'is not a version of this agent');
+  const id = newId();
+  const trials = cases.flatMap((one): NewTrial[] =>
+    Array.from({ length: repetitions }, (_, i) => ({ id: newId(), case: one, repetition: i + 1 })),
+  );
+  const { tools, order, on_divergence, model, approvals, tags, reuse, publication_id = null } = fields;
+  await insertExperiment(
+    tx,
+    {
+      id,
+      dataset_id: dataset.id,
+      agent_id: agent.id,
+      version,
+      repetitions,
+      tools,
+      order,
+      on_divergence,
+      model,
+      approvals,
+      graders: [...(fields.graders ?? dataset.graders)],
+      tags: [...tags],
+      reuse,
+      llms: model === 'recorded' ? [] : await listNamedLlms(tx, agent.id, version),
+      publication_id,
+      trials: total,
+      created_by: actor.principal.id,
+    },
+    trials,
+  );
+  if (reuse) await markReused(tx, { id });
+  await audit(tx, actor, 'experiment.create', id, {
+    agent_id: agent.id,
+    dataset_id: dataset.id,
+    version,
+    trials: total,
+    tools,
+    model,
+  });
+  await notify(tx, trialsChannel);
+  return (await findExperiment(tx, id))!;
+};
+
+/** Cancels the trials that have not ended, those that run within 30 s. Throws 412 if all have. */
+export const cancelExperiment = async (tx: Tx, actor: Actor, id: string): Promise<ExperimentRow> => {
+  const experiment = (await findLockedExperiment(tx, id))!;
+  if (experiment.cancelled_at !== null || !(await hasOpenTrials(tx, id))) {
+    throw new ApiError('precondition_failed', 'The experiment has finished: there is nothing to cancel.', {
+      state: experiment.cancelled_at === null ? 'done' : 'cancelled',
+    });
+  }
+  await updateCancelled(tx, id);
+  await trialRuns.move(tx, {
+    where: sql`w.experiment_id = ${id} and w.status = 'queued'`,
+    to: sql`'cancelled'`,
+    action: 'cancel',
+    principal: actor.principal,
+  });
+  for (const trial of await requestCancel(tx, id)) await notify(tx, trialCancelsChannel, trial);
+  const { agent_id, dataset_id } = experiment;
+  await audit(tx, actor, 'experiment.cancel', id, { agent_id, dataset_id });
+  return (await findExperiment(tx, id))!;
+};
+
+/** Deletes an experiment with its trials and their scores. Throws 412 while it runs. */
+export const deleteExperiment = async (tx: Tx, actor: Actor, id: string): Promise<void> => {
+  const experiment = (await findLockedExperiment(tx, id))!;
+  if (await hasOpenTrials(tx, id)) {
+    throw new ApiError('precondition_failed', 'The experiment runs. Cancel it, or wait for its end.', {
+      state: experiment.cancelled_at === null ? 'running' : 'cancelled',
+    });
+  }
+  await deleteExperimentRow(tx, id);
+  const { agent_id, dataset_id } = experiment;
+  await audit(tx, actor, 'experiment.delete', id, { agent_id, dataset_id });
+};

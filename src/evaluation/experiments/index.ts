@@ -1,0 +1,96 @@
+import type { DataFrames } from '../../data-frames/index.ts';
+import type { Executor } from '../../database/index.ts';
+import type { Feature, Services } from '../../feature.ts';
+import type { Files } from '../../files/index.ts';
+import { Loop } from '../../lib/loop.ts';
+import { counter } from '../../lib/metrics.ts';
+import type { AskModel } from '../../llm-configurations/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
+import type { Tracing } from '../../telemetry/index.ts';
+import type { CaseContent } from '../cases/content.ts';
+import { createPatternMatcher } from '../graders/regex.ts';
+import { cancelExperiment, startExperiment } from './experiments.ts';
+import { outcomes, trialEndsChannel } from './kind.ts';
+import { experimentRoutes } from './routes.ts';
+import { deleteOldExperiments, finishExperiments } from './store.ts';
+import { trialRoutes } from './trial-routes.ts';
+import { trialSource } from './trial-source.ts';
+
+export { figuresOf, listCaseScores, pairCases } from './compare.ts';
+export { keepTrial } from './frames.ts';
+export { calibratedJudges } from './judges.ts';
+export { findExperiment, hasOpenTrials, isDatasetInUse } from './store.ts';
+
+export interface ExperimentNeeds {
+  runtime: Pick<Runtime, 'workerOf' | 'openTools'>;
+  askModel: AskModel;
+  files: Pick<Files, 'bytes'>;
+  dataFrames: Pick<DataFrames, 'forAgents'>;
+  tracing: Tracing;
+  /** The content of one revision of a case; undefined if it is gone. */
+  readCase(executor: Executor, caseId: string, revision: number): Promise<CaseContent | undefined>;
+}
+
+export interface Experiments extends Pick<Feature, 'routes' | 'retention' | 'loops' | 'metrics' | 'start' | 'stop'> {
+  /** For the gate of agents. */
+  rules: {
+    start: typeof startExperiment;
+    cancel: typeof cancelExperiment;
+  };
+}
+
+/** Interval at which ends are looked for whose notification was lost, in milliseconds. */
+const endsEveryMs = 30_000;
+
+/** Experiments: the pool of trials of a replica, and the operations on what they did. */
+export const createExperiments = (
+  services: Services,
+  { runtime, askModel, files, dataFrames, tracing, readCase }: ExperimentNeeds,
+): Experiments => {
+  const { db, log } = services;
+  const finished = counter(
+    'agent_platform_trials_finished_total',
+    'Trials that ended on this replica, by their outcome',
+    ['outcome'],
+  );
+  for (const outcome of outcomes) finished.inc({ outcome }, 0);
+  const matcher = createPatternMatcher();
+  const worker = runtime.workerOf(
+    trialSource(services, {
+      openTools: runtime.openTools,
+      frames: dataFrames.forAgents,
+      bytes: files.bytes,
+      matcher,
+      tracing,
+      openJudge: (llmId) => askModel(llmId === null ? {} : { llmId }),
+      readCase,
+      onEnded: (outcome) => finished.inc({ outcome }),
+    }),
+  );
+  const ends = new Loop({
+    name: 'ends of experiments',
+    log,
+    tick: async () => {
+      await db.tx(finishExperiments);
+      return endsEveryMs;
+    },
+  });
+  return {
+    routes: [...experimentRoutes(db), ...trialRoutes({ db, readCase })],
+    metrics: [finished],
+    retention: [
+      async (tx, { EXPERIMENT_RETENTION_DAYS: days }, limit) =>
+        days === 0 ? 0 : deleteOldExperiments(tx, days, limit),
+    ],
+    start: async () => {
+      worker.listen();
+      db.listen(trialEndsChannel, () => ends.wake());
+    },
+    stop: () => matcher.close(),
+    loops: [
+      { role: 'worker', start: worker.start, stop: worker.stop, pass: worker.pass },
+      { role: 'worker', start: () => void ends.start(), stop: () => ends.stop(), pass: () => ends.pass() },
+    ],
+    rules: { start: startExperiment, cancel: cancelExperiment },
+  };
+};

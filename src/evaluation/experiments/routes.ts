@@ -1,0 +1,155 @@
+import type { z } from 'zod';
+import type { Database } from '../../database/index.ts';
+import {
+  finder,
+  jsonRoute,
+  listPage,
+  pageQuery,
+  positionCursor,
+  type Route,
+  readPosition,
+  sortedPage,
+} from '../../http/index.ts';
+import { unprocessable } from '../../lib/errors.ts';
+import { isId } from '../../lib/ids.ts';
+import { figuresOf, listCaseScores, pairCases } from './compare.ts';
+import { cancelExperiment, deleteExperiment, startExperiment } from './experiments.ts';
+import { listJudges } from './judges.ts';
+import {
+  compareQuery,
+  comparison,
+  createBody,
+  experimentPage,
+  experimentQuery,
+  judgePage,
+  publicExperiment,
+} from './schemas.ts';
+import { findExperiment, listExperiments } from './store.ts';
+import { toResponses } from './summary.ts';
+
+/** The confidence of the detectable drop that a comparison shows. */
+const confidence = 0.95;
+
+export const path = '/experiments';
+export const onePath = `${path}/{experiment_id}`;
+
+export const findExperimentRow = (db: Database) =>
+  finder(db, 'experiment', 'experiment_id', findExperiment);
+
+/** An id in a filter; one that is malformed finds nothing. */
+const known = (given: string | undefined): string | undefined =>
+  given === undefined || isId(given) ? given : '00000000-0000-0000-0000-000000000000';
+
+/** Experiments: starting, reading, comparing and ending them. Under v2 only. */
+export const experimentRoutes = (db: Database): Route[] => {
+  const find = findExperimentRow(db);
+  const reads = { base: 'v2', role: 'builder', scope: 'evaluations:read' } as const;
+  const acts = { base: 'v2', role: 'builder', scope: 'evaluations' } as const;
+  return [
+    jsonRoute({
+      ...reads,
+      id: 'listExperiments',
+      request: `GET ${path}`,
+      summary: 'List experiments',
+      query: experimentQuery,
+      response: experimentPage,
+      handler: listPage(db, async (executor, { agent_id, dataset_id, ...query }) => {
+        const filter = { ...query, agent_id: known(agent_id), dataset_id: known(dataset_id) };
+        return toResponses(executor, await listExperiments(executor, filter));
+      }),
+    }),
+    jsonRoute({
+      ...acts,
+      id: 'createExperiment',
+      request: `POST ${path}`,
+      summary: 'Start an experiment',
+      description:
+        'Runs a version of an agent on the enabled cases of a dataset. Nothing of a trial is a Work Item, and with `tools: replay` nothing outside is contacted but the model.',
+      body: createBody,
+      response: publicExperiment,
+      idempotent: true,
+      handler: ({ body, transaction, actor }) =>
+        transaction(async (tx) => {
+          const row = await startExperiment(tx, actor, body as z.output<typeof createBody>);
+          return (await toResponses(tx, [row]))[0]!;
+        }),
+    }),
+    jsonRoute({
+      ...reads,
+      id: 'getExperiment',
+      request: `GET ${onePath}`,
+      summary: 'Get an experiment',
+      find,
+      response: publicExperiment,
+      handler: ({ found }) => db.run(async (executor) => (await toResponses(executor, [found]))[0]!),
+    }),
+    jsonRoute({
+      ...acts,
+      id: 'deleteExperiment',
+      request: `DELETE ${onePath}`,
+      summary: 'Delete an experiment',
+      description: 'With its trials and scores. 412 while it runs.',
+      find,
+      handler: ({ found, transaction, actor }) =>
+        transaction(async (tx) => {
+          await deleteExperiment(tx, actor, found.id);
+        }),
+    }),
+    jsonRoute({
+      ...acts,
+      id: 'cancelExperiment',
+      request: `POST ${onePath}/cancel`,
+      summary: 'Cancel an experiment',
+      description: 'Trials that run end within 30 s.',
+      find,
+      response: publicExperiment,
+      handler: ({ found, transaction, actor }) =>
+        transaction(async (tx) => {
+          const row = await cancelExperiment(tx, actor, found.id);
+          return (await toResponses(tx, [row]))[0]!;
+        }),
+    }),
+    jsonRoute({
+      ...reads,
+      id: 'compareExperiments',
+      request: `GET ${onePath}/compare`,
+      summary: 'Compare two experiments',
+      description: 'Case by case, over the same dataset. `before` is this experiment, `after` the other one.',
+      find,
+      query: compareQuery,
+      response: comparison,
+      handler: ({ found, query }) =>
+        db.run(async (executor) => {
+          const other = isId(query.with) ? await findExperiment(executor, query.with) : undefined;
+          if (!other) throw unprocessable([{ path: 'with', message: 'is not an experiment' }]);
+          if (other.dataset_id !== found.dataset_id) {
+            throw unprocessable([{ path: 'with', message: 'is an experiment over another dataset' }]);
+          }
+          const before = await listCaseScores(executor, found.id);
+          const cases = pairCases(before, await listCaseScores(executor, other.id));
+          const figures = figuresOf(cases, { confidence, seed: [found.id, other.id] });
+          const [from = 0] = readPosition(query.next, 'drop', ['time']) ?? [];
+          const rest = cases.slice(from ?? 0, (from ?? 0) + query.limit + 1);
+          const next = (from ?? 0) + query.limit;
+          const page = sortedPage(
+            rest,
+            query.limit,
+            () => positionCursor('drop', [next]),
+            (one) => one,
+          );
+          const { pValue: p_value, detectableDrop: detectable_drop, ...shown } = figures;
+          return { ...shown, p_value, detectable_drop, ...page };
+        }),
+    }),
+    jsonRoute({
+      ...reads,
+      id: 'listJudges',
+      request: 'GET /judges',
+      summary: 'List judges',
+      description: 'Models that graded trials, and how well they agree with people.',
+      query: pageQuery,
+      response: judgePage,
+      handler: listPage(db, listJudges),
+    }),
+  ];
+};
