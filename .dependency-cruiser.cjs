@@ -27,6 +27,7 @@ const imports = {
   'data-frames': 'files sandbox semantic-data-models',
   agents: 'llm-configurations tool-servers callbacks semantic-data-models',
   'tool-servers/client': 'feature ./settings.ts ./store.ts ./definitions.ts',
+  runs: 'messages',
   'work-items': 'runs messages agents callbacks event-streams replicas',
   'external-workers': 'runs messages work-items agents',
   'tool-protocol': 'work-items agents event-streams',
@@ -49,7 +50,7 @@ const imports = {
 };
 /** Folders that import nothing of other features. */
 const leaves =
-  'audit branding sandbox files console llm-configurations tool-servers callbacks event-streams runs messages replicas telemetry command telemetry/stream-store document-intelligence/schema';
+  'audit branding sandbox files console llm-configurations tool-servers callbacks event-streams messages replicas telemetry command telemetry/stream-store document-intelligence/schema';
 
 /** Libraries of weight, and the one place that imports each. Those of packages are in their package.json only. */
 const importers = {
