@@ -42,7 +42,7 @@ const imports = {
   'runtime/model': 'llm-configurations ./step.ts ./messages.ts ./mock.ts',
   conversations: 'runs messages runtime work-items agents event-streams',
   evaluation:
-    'runs messages runtime work-items conversations agents llm-configurations tool-servers files data-frames semantic-data-models telemetry',
+    'runs messages runtime work-items conversations agents llm-configurations tool-servers files data-frames data-connections semantic-data-models telemetry',
   application: 'schedules work-items agents observability replicas',
   workspace:
     'branding llm-configurations tool-servers data-connections semantic-data-models agents callbacks schedules observability document-intelligence',

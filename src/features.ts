@@ -9,6 +9,7 @@ import { createConversations, endConversations } from './conversations/index.ts'
 import { createDataConnections } from './data-connections/index.ts';
 import { createDataFrames } from './data-frames/index.ts';
 import { createDocumentIntelligence } from './document-intelligence/index.ts';
+import { createEvaluation } from './evaluation/index.ts';
 import { OpenStreams } from './event-streams/index.ts';
 import { createExternalWorkers } from './external-workers/index.ts';
 import type { Feature, Services } from './feature.ts';
@@ -110,6 +111,13 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     onFinished: workItems.onFinished,
   });
   const conversations = createConversations(services, { runtime, openStreams });
+  const evaluation = createEvaluation(services, {
+    files,
+    llms,
+    toolServers,
+    dataConnections,
+    semanticDataModels,
+  });
 
   const workspace = createWorkspace(services, {
     settings: services.settings,
@@ -166,6 +174,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     files,
     dataFrames,
     documentIntelligence,
+    evaluation,
     ...access.features,
     services.settings,
     branding,
