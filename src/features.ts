@@ -9,6 +9,7 @@ import { createConversations, endConversations } from './conversations/index.ts'
 import { createDataConnections } from './data-connections/index.ts';
 import { createDataFrames } from './data-frames/index.ts';
 import { createDocumentIntelligence } from './document-intelligence/index.ts';
+import { createEvaluation, keepTrial } from './evaluation/index.ts';
 import { OpenStreams } from './event-streams/index.ts';
 import { createExternalWorkers } from './external-workers/index.ts';
 import type { Feature, Services } from './feature.ts';
@@ -111,6 +112,17 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     onFinished: workItems.onFinished,
   });
   const conversations = createConversations(services, { runtime, openStreams });
+  const evaluation = createEvaluation(services, {
+    runtime,
+    askModel,
+    dataFrames,
+    tracing: telemetry.tracing,
+    files,
+    llms,
+    toolServers,
+    dataConnections,
+    semanticDataModels,
+  });
 
   const workspace = createWorkspace(services, {
     settings: services.settings,
@@ -167,6 +179,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     files,
     dataFrames,
     documentIntelligence,
+    evaluation,
     ...access.features,
     services.settings,
     branding,

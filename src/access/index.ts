@@ -17,6 +17,7 @@ import { Sessions } from './sessions/sessions.ts';
 import { deleteEndedSessions } from './sessions/store.ts';
 import { createProvider, createSignIn } from './sign-in/index.ts';
 
+export { isKeyValue } from './keys/key-format.ts';
 export { principalNames } from './keys/names.ts';
 export { rootsOf } from './keys/owners.ts';
 export { findRootId } from './keys/store.ts';

@@ -39,11 +39,17 @@ const withText = (outcome: Outcome): Outcome =>
     ? outcome
     : { ...outcome, result: JSON.stringify(outcome.result) };
 
-/** Messages that the loop stores, the reply under the id that its deltas had. */
-const toNewMessages = (messages: readonly Message[], replyId: string): NewMessage[] =>
-  messages.flatMap((message) => {
+/** Messages that the loop stores, the reply under the id that its deltas had and with the usage of its step. */
+const toNewMessages = (
+  messages: readonly Message[],
+  replyId: string,
+  steps: Progress['steps'],
+): NewMessage[] =>
+  messages.flatMap((message, i) => {
     if (message.role === 'system') return [];
-    return [toNewMessage(message, message.role === 'assistant' ? replyId : undefined)];
+    if (message.role !== 'assistant') return [toNewMessage(message)];
+    const usage = steps.find((step) => step.kind === 'model' && step.message === i)?.tokens ?? null;
+    return [{ ...toNewMessage(message, replyId), usage }];
   });
 
 const hasReply = (messages: readonly Message[]): boolean => messages.some(({ role }) => role === 'assistant');
@@ -75,14 +81,14 @@ export const conversationRun = (
   const durations = (): Map<string, number> =>
     new Map([...begunAt].map(([id, at]) => [id, performance.now() - at]));
   /** Returns the messages as they are stored, and the end of the reply's deltas, which comes before them. */
-  const prepare = async (messages: readonly Message[]) => {
-    if (!hasReply(messages)) return { stored: toNewMessages(messages, ''), before: [] };
+  const prepare = async (messages: readonly Message[], steps: Progress['steps']) => {
+    if (!hasReply(messages)) return { stored: toNewMessages(messages, '', steps), before: [] };
     const { id, events } = await deltas.take();
-    return { stored: toNewMessages(messages, id), before: events };
+    return { stored: toNewMessages(messages, id, steps), before: events };
   };
 
   const save: Store['save'] = async (progress) => {
-    const { stored, before } = await prepare(progress.messages);
+    const { stored, before } = await prepare(progress.messages, progress.steps);
     await held.store(async (tx) => {
       const after = startedEvents(progress);
       await recordMessages(tx, of, stored, { before, after, durations: durations() });
@@ -92,7 +98,7 @@ export const conversationRun = (
   };
 
   const finish: Store['finish'] = async (outcome, end) => {
-    const { stored, before } = await prepare(('messages' in outcome && outcome.messages) || []);
+    const { stored, before } = await prepare(('messages' in outcome && outcome.messages) || [], end.steps);
     await deltas.close();
     return db.tx(async (tx) => {
       const store = () => recordMessages(tx, of, stored, { before, durations: durations() });

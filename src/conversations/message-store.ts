@@ -1,4 +1,5 @@
 import { type Executor, json, type Page, sql, type Tx } from '../database/index.ts';
+import type { Usage } from '../lib/usage.ts';
 import type { MessagePart } from '../messages/index.ts';
 
 export interface ConversationMessage {
@@ -12,7 +13,11 @@ export interface ConversationMessage {
 
 const columns = sql`id, conversation_id, run_id, role, content, created_at`;
 
-export type NewMessage = Pick<ConversationMessage, 'id' | 'role' | 'content'> & { provider_parts?: unknown };
+export type NewMessage = Pick<ConversationMessage, 'id' | 'role' | 'content'> & {
+  provider_parts?: unknown;
+  /** Of a reply. */
+  usage?: Usage | null;
+};
 
 /** Stores messages of a run, in their order. The caller has locked the conversation. */
 export const appendMessages = async (
@@ -21,11 +26,12 @@ export const appendMessages = async (
   messages: readonly NewMessage[],
 ): Promise<ConversationMessage[]> => {
   const stored: ConversationMessage[] = [];
-  for (const { id, role, content, provider_parts } of messages) {
+  for (const { id, role, content, provider_parts, usage } of messages) {
     const parts = provider_parts === undefined ? null : json(provider_parts);
     const { rows } = await sql<ConversationMessage>`
-      insert into conversation_messages (id, conversation_id, run_id, role, content, provider_parts)
-      values (${id}, ${conversationId}, ${runId}, ${role}, ${json(content)}::json, ${parts}::json)
+      insert into conversation_messages (id, conversation_id, run_id, role, content, provider_parts, usage)
+      values (${id}, ${conversationId}, ${runId}, ${role}, ${json(content)}::json, ${parts}::json,
+        ${usage ? json(usage) : null}::jsonb)
       returning ${columns}`.execute(tx);
     stored.push(...rows);
   }
@@ -82,6 +88,12 @@ export const listRunMessages = async (executor: Executor, runId: string): Promis
   const { rows } = await sql<ConversationMessage>`
     select ${columns} from conversation_messages where run_id = ${runId} order by seq`.execute(executor);
   return rows;
+};
+
+export const countRunMessages = async (executor: Executor, runId: string): Promise<number> => {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::integer as n from conversation_messages where run_id = ${runId}`.execute(executor);
+  return rows[0]!.n;
 };
 
 /** All messages of a conversation for the next model call, oldest first. */

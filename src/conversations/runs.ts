@@ -1,16 +1,16 @@
 import { getPinned } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
-import { type Database, type Executor, notify, sql, type Tx } from '../database/index.ts';
+import { type Database, type Executor, json, notify, sql, type Tx } from '../database/index.ts';
 import type { Watcher } from '../event-streams/index.ts';
 import { ApiError, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { type MessagePart, textPart } from '../messages/index.ts';
-import { type ContinueBody, shownApprovals } from '../runs/index.ts';
+import { type Continuation, type ContinueBody, shownApprovals } from '../runs/index.ts';
 import { lockConversation } from './conversations.ts';
 import { appendEvents } from './event-store.ts';
 import { conversationRuns } from './kind.ts';
-import { listRunMessages } from './message-store.ts';
+import { countRunMessages, listRunMessages } from './message-store.ts';
 import { recordMessages } from './messages.ts';
 import {
   type ConversationRun,
@@ -102,6 +102,12 @@ const goOn = async (
     'content',
   );
   const messageId = newId();
+  const continuation: Continuation = {
+    after: await countRunMessages(tx, run.id),
+    stopped: 'needs_review',
+    decisions: settled.made,
+    message: message ?? null,
+  };
   const firstSeq = await appendEvents(tx, of, [
     { type: 'run.started', data: { message_id: parts.length > 0 ? messageId : run.message_id } },
   ]);
@@ -112,7 +118,11 @@ const goOn = async (
   await conversationRuns.move(tx, {
     where: sql`w.id = ${run.id}`,
     to: sql`'queued'`,
-    set: [sql`first_seq = ${firstSeq}`, ...conversationRuns.decided(settled.decisions)],
+    set: [
+      sql`first_seq = ${firstSeq}`,
+      sql`continuations = coalesce(w.continuations, '[]') || ${json([continuation])}::jsonb`,
+      ...conversationRuns.decided(settled.decisions),
+    ],
     action: 'continue',
     principal: actor.principal,
   });

@@ -11,6 +11,8 @@ const locks = {
   access: 7_301_968_118,
   'data connections': 7_301_968_160,
   'semantic data models': 7_301_968_170,
+  /** The names and the number of datasets. */
+  datasets: 7_301_968_270,
   /** The one configuration, which may not be there to be locked. */
   'document intelligence': 7_301_968_180,
   /** A plan or an application of a document of the workspace. */

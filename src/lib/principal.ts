@@ -15,6 +15,7 @@ const scopeGroups = [
   'work_items',
   'schedules',
   'agents',
+  'evaluations',
   'conversations',
   'observability',
   'llm',

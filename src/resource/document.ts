@@ -43,7 +43,7 @@ const replaced = (
   if (!Array.isArray(value)) return one(value);
   if (!inside) return value.map(one);
   return value.map((object: unknown) => {
-    if (!isObject(object)) return object;
+    if (!isObject(object) || !Object.hasOwn(object, inside[from])) return object;
     const { [inside[from]]: text, ...rest } = object;
     return { [inside[into]]: one(text), ...rest };
   });

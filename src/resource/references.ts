@@ -11,7 +11,10 @@ export interface Reference {
   to: Referred;
   /** The order of a list does not count. */
   isSet?: boolean;
-  /** The value is a list of objects: the key of the id in each, and the key of the name in a workspace document. */
+  /**
+   * The value is a list of objects: the key of the id in each, and the key of the name in a workspace document. An object
+   * may have none.
+   */
   inside?: { id: string; name: string };
 }
 
@@ -25,7 +28,9 @@ export const referencesIn = (
   const at = (one: unknown, where: string) => ({ path: where, to, text: String(one) });
   if (value === null || value === undefined) return [];
   if (!Array.isArray(value)) return [at(value, path)];
-  return value.map((one, i) =>
-    inside ? at(one[inside[by]], `${path}[${i}].${inside[by]}`) : at(one, `${path}[${i}]`),
-  );
+  return value.flatMap((one, i) => {
+    if (!inside) return [at(one, `${path}[${i}]`)];
+    const text = one[inside[by]];
+    return text === null || text === undefined ? [] : [at(text, `${path}[${i}].${inside[by]}`)];
+  });
 };

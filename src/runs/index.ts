@@ -12,6 +12,7 @@ export type { Ending } from './endings.ts';
 export type { Moved, RunRow } from './kind.ts';
 export type { Claimer } from './leases.ts';
 export type { MoveReason } from './move.ts';
+export type { Continuation, RecordedDecision, RecordedMessage, Recording } from './recording.ts';
 export { decisionList, pendingApproval } from './schemas.ts';
 export { type ContinueBody, refusalOfPerson, refusedByPerson, shownApprovals } from './settle.ts';
 export type { Lease, NewApproval, RunError } from './types.ts';

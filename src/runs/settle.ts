@@ -1,6 +1,7 @@
 import { ApiError, type Fault, unprocessable } from '../lib/errors.ts';
 import { compileArgumentCheck } from '../lib/json-schema.ts';
 import { type DecidedArguments, decidedArguments } from './argument-changes.ts';
+import type { RecordedDecision } from './recording.ts';
 import type { Decision, PendingApproval, StoredDecision } from './types.ts';
 
 /** Decisions of people, without tables. */
@@ -19,6 +20,8 @@ export interface Settled {
   decisions: StoredDecision[];
   /** The results of the calls that were denied. */
   refusals: { type: 'tool_result'; tool_call_id: string; tool_name: string; text: string; is_error: true }[];
+  /** All decisions on calls, for those who replay the run. */
+  made: RecordedDecision[];
   /** Details for the history, without arguments. */
   details: Record<string, unknown>;
   /** Details for the audit log, with the calls that people were asked about and those that are executed. */
@@ -115,7 +118,7 @@ export const settle = (
   const kept = before.filter(
     ({ tool_call_id }) => tool_call_id && !pending.some((approval) => approval.tool_call_id === tool_call_id),
   );
-  const settled: Settled = { decisions: kept, refusals: [], details: {}, audited: {} };
+  const settled: Settled = { decisions: kept, refusals: [], made: [], details: {}, audited: {} };
   const details: Record<string, unknown>[] = [];
   const compared: DecidedArguments[] = [];
   for (const approval of pending) {
@@ -130,6 +133,10 @@ export const settle = (
     const asked = approval.arguments ?? {};
     compared.push(decidedArguments(asked, denied ? null : (given?.arguments ?? asked)));
     const whole = { approval_id, decision, ...(reason ? { reason } : {}) };
+    if (tool_call_id !== undefined) {
+      const made = { tool_call_id, tool_name: tool_name ?? '', decision, ...(reason ? { reason } : {}) };
+      settled.made.push(edited ? { ...made, arguments: given.arguments } : made);
+    }
     if (tool_call_id === undefined) {
       settled.decisions.push({ ...whole, ...(given?.arguments ? { arguments: given.arguments } : {}) });
     } else if (decision === 'approve') {

@@ -37,6 +37,8 @@ export { ModelError } from './step.ts';
 export { interruptedText } from './tool-plan.ts';
 export type { OpenedTools, Tool, ToolContext, ToolResult } from './tools.ts';
 
+export type { WorkSource } from './worker.ts';
+
 interface RuntimeNeeds {
   llms: Pick<LlmConfigurations, 'resolve'>;
   telemetry: {

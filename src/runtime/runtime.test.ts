@@ -28,6 +28,7 @@ onPostgres((_name, open) => {
         files,
         sandbox,
         owners: [],
+        lockTrial: async () => {},
         models: { ask: () => Promise.reject(new Error('not asked')), isGivenTo: async () => false },
       }),
       documents: { read: () => Promise.reject(), extract: () => Promise.reject() },

@@ -35,7 +35,7 @@ export type { KeepAnswer, ModelTool, ModelTools } from './tools.ts';
 /** The rules of the routes, for the workspace document. */
 interface SemanticDataModelRules {
   /** The bodies that would create all models, with their ids. */
-  list(executor: Executor): Promise<{ id: string }[]>;
+  list(executor: Executor): Promise<{ id: string; data_connection_id: string }[]>;
   /**
    * Throws 422 with every fault of the document. The database is not asked. `leaving`: how many the transaction deletes
    * afterwards.

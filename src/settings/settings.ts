@@ -117,6 +117,21 @@ export const settingDefinitions = {
     'Finished experiments are removed after this many days, with their trials. 0 keeps all.',
   ],
   EVALUATION_TRACES: [z.boolean(), false, 'Whether trials have traces.'],
+  MAX_DATASETS: [
+    z.int().min(0).max(100_000),
+    200,
+    'How many datasets there may be. It is checked when one is created.',
+  ],
+  MAX_CASES_PER_DATASET: [
+    z.int().min(0).max(100_000),
+    5_000,
+    'How many cases one dataset may have. It is checked when a case is created or imported.',
+  ],
+  MAX_CASE_SIZE_IN_KB: [
+    z.int().min(1).max(8_192),
+    2_048,
+    'Largest case, in KB (1,024 bytes of its compact UTF-8 JSON, without copies of files and data frames).',
+  ],
   DATA_CONNECTION_POOL_SIZE: [
     z.int().min(1).max(100),
     4,

@@ -26,6 +26,7 @@ export {
   listConversations,
   type NewMessage,
 } from './history-store.ts';
+export { readRecording } from './recording.ts';
 export type { WorkItemNeeds } from './routes.ts';
 export {
   cancelRunning,

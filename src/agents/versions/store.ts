@@ -185,7 +185,9 @@ export const updateDraft = async (tx: Tx, agentId: string, draft: Content | null
 
 /** Notes that the agent has a version that was frozen without being published. */
 export const updateLatestVersion = async (tx: Tx, agentId: string, version: number): Promise<void> => {
-  await sql`update agents set latest_version = greatest(latest_version, ${version}) where id = ${agentId}`.execute(tx);
+  await sql`update agents set latest_version = greatest(latest_version, ${version}) where id = ${agentId}`.execute(
+    tx,
+  );
 };
 
 export const findVersion = async (

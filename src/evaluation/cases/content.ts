@@ -1,6 +1,7 @@
 import type { OwnerIds } from '../../files/index.ts';
 import type { Usage } from '../../lib/usage.ts';
 import type { MessagePart } from '../../messages/index.ts';
+import type { Continuation } from '../../runs/index.ts';
 import type { ProviderParts } from '../../runtime/index.ts';
 import type { Grader } from '../graders/schemas.ts';
 
@@ -12,37 +13,13 @@ export interface TapeMessage {
   content: MessagePart[];
 }
 
-/** Decision of a person on one call of the tape. A refusal is also a result of the tape, with its text. */
-export interface RecordedDecision {
-  tool_call_id: string;
-  tool_name: string;
-  decision: 'approve' | 'deny';
-  /** Arguments that the call was made with, if the person changed them. */
-  arguments?: Record<string, unknown>;
-  reason?: string;
-}
-
-/** One time that a person continued the source, after it had stopped: it waited for people, or had failed. */
-export interface Continuation {
-  /**
-   * Number of messages of the tape before it stopped. The results of refused calls and then the message of the person
-   * come next on the tape.
-   */
-  after: number;
-  /** Why it had stopped. */
-  stopped: 'needs_review' | 'indeterminate' | 'error';
-  decisions: RecordedDecision[];
-  /** The message of the person; null if there was none. It is on the tape too. */
-  message: string | null;
-}
-
 /**
  * A recorded conversation: of a Work Item the present one, of a run its own messages, from the message that began it
  * (`Message`, then the payload, of a Work Item) to its end. One that was written by hand may lack that first message.
  */
 export interface Tape {
   messages: TapeMessage[];
-  /** In their order. */
+  /** How people continued the source, in their order; `after` counts messages of the tape. */
   continuations: Continuation[];
 }
 

@@ -1,12 +1,12 @@
 import { freezeReference, lockAgent } from '../../agents/index.ts';
 import { audit } from '../../audit/index.ts';
 import { notify, sql, type Tx } from '../../database/index.ts';
-import { ApiError, badRequest, type Fault, unprocessable } from '../../lib/errors.ts';
+import { ApiError, badRequest, unprocessable } from '../../lib/errors.ts';
 import { isId, newId } from '../../lib/ids.ts';
 import type { Actor } from '../../lib/principal.ts';
-import { lockLlmForShare } from '../../llm-configurations/index.ts';
 import { readSettings } from '../../settings/index.ts';
-import { type Grader, judgeLlms } from '../graders/schemas.ts';
+import { lockJudgeLlms } from '../datasets/datasets.ts';
+import type { Grader } from '../graders/schemas.ts';
 import { listEnabledCases, lockTestedDataset } from './case-store.ts';
 import { trialCancelsChannel, trialRuns, trialsChannel } from './kind.ts';
 import {
@@ -16,6 +16,7 @@ import {
   findLockedExperiment,
   hasOpenTrials,
   insertExperiment,
+  isDatasetInUse,
   listNamedLlms,
   markReused,
   type NewTrial,
@@ -54,14 +55,13 @@ const lockTestedAgent = async (tx: Tx, id: string) => {
   return agent;
 };
 
-/** Throws 422 that names each judge whose LLM configuration does not exist. */
-export const checkJudges = async (tx: Tx, graders: readonly Grader[], field = 'graders'): Promise<void> => {
-  const faults: Fault[] = [];
-  for (const { path, id } of judgeLlms(graders)) {
-    if (isId(id) && (await lockLlmForShare(tx, id))) continue;
-    faults.push({ path: `${field}${path}`, message: 'is not an LLM configuration' });
-  }
-  if (faults.length > 0) throw unprocessable(faults);
+/** Throws 412 while an experiment over the dataset has trials that have not ended. */
+export const checkDatasetIdle = async (tx: Tx, id: string): Promise<void> => {
+  if (!(await isDatasetInUse(tx, id))) return;
+  throw new ApiError(
+    'precondition_failed',
+    'An experiment over the dataset runs. Cancel it, or wait for its end.',
+  );
 };
 
 /**
@@ -82,7 +82,7 @@ export const startExperiment = async (
       `is a ${agent.mode} agent, and the cases of this dataset are for ${dataset.mode} agents`,
     );
   }
-  if (fields.graders) await checkJudges(tx, fields.graders);
+  if (fields.graders) await lockJudgeLlms(tx, fields.graders);
   const cases = await listEnabledCases(tx, dataset.id, fields.tags);
   if (cases.length === 0) {
     const which = fields.tags.length > 0 ? 'no enabled case with one of these tags' : 'no enabled case';

@@ -1,25 +1,26 @@
 import type { DataFrames } from '../../data-frames/index.ts';
-import type { Executor } from '../../database/index.ts';
+import type { Executor, Tx } from '../../database/index.ts';
 import type { Feature, Services } from '../../feature.ts';
 import type { Files } from '../../files/index.ts';
 import { Loop } from '../../lib/loop.ts';
 import { counter } from '../../lib/metrics.ts';
 import type { AskModel } from '../../llm-configurations/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
+import type { Settings } from '../../settings/index.ts';
 import type { Tracing } from '../../telemetry/index.ts';
 import type { CaseContent } from '../cases/content.ts';
 import { createPatternMatcher } from '../graders/regex.ts';
+import { listCaseScores } from './compare.ts';
 import { cancelExperiment, startExperiment } from './experiments.ts';
+import { calibratedJudges } from './judges.ts';
 import { outcomes, trialEndsChannel } from './kind.ts';
 import { experimentRoutes } from './routes.ts';
-import { deleteOldExperiments, finishExperiments } from './store.ts';
+import { deleteOldExperiments, findExperiment, finishExperiments, hasOpenTrials } from './store.ts';
 import { trialRoutes } from './trial-routes.ts';
 import { trialSource } from './trial-source.ts';
 
-export { figuresOf, listCaseScores, pairCases } from './compare.ts';
+export { checkDatasetIdle } from './experiments.ts';
 export { keepTrial } from './frames.ts';
-export { calibratedJudges } from './judges.ts';
-export { findExperiment, hasOpenTrials, isDatasetInUse } from './store.ts';
 
 export interface ExperimentNeeds {
   runtime: Pick<Runtime, 'workerOf' | 'openTools'>;
@@ -31,11 +32,20 @@ export interface ExperimentNeeds {
   readCase(executor: Executor, caseId: string, revision: number): Promise<CaseContent | undefined>;
 }
 
-export interface Experiments extends Pick<Feature, 'routes' | 'retention' | 'loops' | 'metrics' | 'start' | 'stop'> {
-  /** For the gate of agents. */
+export interface Experiments {
+  feature: Feature & Required<Pick<Feature, 'routes' | 'retention'>>;
+  /** For the gate of agents: what publishes waits for experiments, and reads what they found. */
   rules: {
+    /** Starts an experiment in the transaction. Throws 400 and 422 for what cannot be run. */
     start: typeof startExperiment;
+    /** Throws 412 if it has finished. */
     cancel: typeof cancelExperiment;
+    find: typeof findExperiment;
+    /** Returns whether trials have not ended. */
+    isOpen: typeof hasOpenTrials;
+    /** Returns the scores case by case, of some graders only if they are given. */
+    listCaseScores: typeof listCaseScores;
+    calibratedJudges: typeof calibratedJudges;
   };
 }
 
@@ -75,11 +85,11 @@ export const createExperiments = (
       return endsEveryMs;
     },
   });
-  return {
+  const feature = {
     routes: [...experimentRoutes(db), ...trialRoutes({ db, readCase })],
     metrics: [finished],
     retention: [
-      async (tx, { EXPERIMENT_RETENTION_DAYS: days }, limit) =>
+      async (tx: Tx, { EXPERIMENT_RETENTION_DAYS: days }: Settings, limit: number) =>
         days === 0 ? 0 : deleteOldExperiments(tx, days, limit),
     ],
     start: async () => {
@@ -91,6 +101,14 @@ export const createExperiments = (
       { role: 'worker', start: worker.start, stop: worker.stop, pass: worker.pass },
       { role: 'worker', start: () => void ends.start(), stop: () => ends.stop(), pass: () => ends.pass() },
     ],
-    rules: { start: startExperiment, cancel: cancelExperiment },
+  } satisfies Feature;
+  const rules = {
+    start: startExperiment,
+    cancel: cancelExperiment,
+    find: findExperiment,
+    isOpen: hasOpenTrials,
+    listCaseScores,
+    calibratedJudges,
   };
+  return { feature, rules };
 };

@@ -33,8 +33,7 @@ const confidence = 0.95;
 export const path = '/experiments';
 export const onePath = `${path}/{experiment_id}`;
 
-export const findExperimentRow = (db: Database) =>
-  finder(db, 'experiment', 'experiment_id', findExperiment);
+export const findExperimentRow = (db: Database) => finder(db, 'experiment', 'experiment_id', findExperiment);
 
 /** An id in a filter; one that is malformed finds nothing. */
 const known = (given: string | undefined): string | undefined =>

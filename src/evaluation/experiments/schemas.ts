@@ -194,10 +194,7 @@ export const trialQuery = pageQuery.extend({
     .enum(['pass', 'fail', 'error'])
     .optional()
     .describe('Trials to which `grader`, or any grader, gave this label.'),
-  unlabelled: z
-    .string()
-    .optional()
-    .describe('The name of a grader: trials that no one has labelled for it.'),
+  unlabelled: z.string().optional().describe('The name of a grader: trials that no one has labelled for it.'),
 });
 
 export const trialMessage = z

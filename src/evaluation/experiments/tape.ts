@@ -1,7 +1,8 @@
 import { differences, type FieldChange } from '../../lib/differences.ts';
 import { rfc8785 } from '../../lib/rfc8785.ts';
+import type { Continuation } from '../../runs/index.ts';
 import { fromStored, type Message, madeByLoop } from '../../runtime/index.ts';
-import type { CaseContent, Continuation, RecordedReply } from '../cases/content.ts';
+import type { CaseContent, RecordedReply } from '../cases/content.ts';
 
 /** The tape of a case, read for one trial: replies of the model, results of tools, and what people did. */
 

@@ -73,7 +73,8 @@ export const listTrials = async (
     ...(next === null ? [] : [sql`t.id < ${next}`]),
     ...conditionsOf(filter),
   ];
-  const { rows } = await sql<TrialRow>`select ${columns} from trials t where ${sql.join(conditions, sql` and `)}
+  const { rows } =
+    await sql<TrialRow>`select ${columns} from trials t where ${sql.join(conditions, sql` and `)}
     order by t.id desc limit ${limit + 1}`.execute(executor);
   return rows;
 };
@@ -90,9 +91,9 @@ export const findTrial = async (
 
 /** The messages of a trial, oldest first; none before its end. */
 export const findTrialMessages = async (executor: Executor, id: string): Promise<StoredMessage[]> => {
-  const { rows } = await sql<{ messages: StoredMessage[] | null }>`select messages from trials where id = ${id}`.execute(
-    executor,
-  );
+  const { rows } = await sql<{
+    messages: StoredMessage[] | null;
+  }>`select messages from trials where id = ${id}`.execute(executor);
   return rows[0]?.messages ?? [];
 };
 

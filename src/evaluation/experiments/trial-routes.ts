@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import type { Database, Executor } from '../../database/index.ts';
 import {
   jsonRoute,
-  listPage,
   limit,
+  listPage,
   positionCursor,
   type Route,
   readPosition,
@@ -12,13 +13,12 @@ import {
 import { notFound } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
 import type { CaseContent } from '../cases/content.ts';
-import { transcriptDocument, transcriptResponse } from '../cases/transcript-response.ts';
 import { transcriptOf } from '../cases/transcript.ts';
+import { transcriptDocument, transcriptResponse } from '../cases/transcript-response.ts';
 import { gradersOfTrial } from '../graders/schemas.ts';
 import { labelTrial, removeLabel } from './labels.ts';
 import { findExperimentRow, onePath } from './routes.ts';
 import { labelBody, messagePage, publicLabel, publicTrial, trialPage, trialQuery } from './schemas.ts';
-import { z } from 'zod';
 import { findTrial, findTrialMessages, listTrials, toTrialResponses } from './trial-list.ts';
 
 export interface TrialRouteParts {

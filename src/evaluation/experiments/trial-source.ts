@@ -17,6 +17,7 @@ import {
   type Runtime,
   submitResultName,
   toContent,
+  type WorkSource,
 } from '../../runtime/index.ts';
 import type { Tracing } from '../../telemetry/index.ts';
 import { type CaseContent, caseOwner } from '../cases/content.ts';
@@ -62,7 +63,6 @@ export interface TrialNeeds {
   onEnded(outcome: Outcome): void;
 }
 
-type WorkSource = Parameters<Runtime['workerOf']>[0];
 type ClaimedTrial = Run<TrialStatus> & { trial: Trial };
 
 const hashOf = (grader: Grader): string => sha256(rfc8785(grader));
@@ -99,7 +99,8 @@ const gradedOf = (content: CaseContent, record: TrialRecord): GradedTrial => {
     expected,
     calls: callsOf(own),
     recordedCalls:
-      recorded?.map((call) => ({ ...call, arguments: (call.arguments ?? {}) as Record<string, unknown> })) ?? null,
+      recorded?.map((call) => ({ ...call, arguments: (call.arguments ?? {}) as Record<string, unknown> })) ??
+      null,
     tokens: usage.input_tokens + usage.output_tokens,
     seconds: duration_ms / 1_000,
     steps: usage.model_calls,
@@ -130,7 +131,7 @@ const meanScore = (scores: readonly Pick<StoredScore, 'value'>[]): number | null
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 };
 
-export const trialSource = (services: Services, needs: TrialNeeds): WorkSource => {
+export const trialSource = (services: Services, needs: TrialNeeds): WorkSource<Trial> => {
   const { db, log, settings, config } = services;
 
   const hold = (trial: Trial, leaseSeconds: number): ClaimedTrial => {
@@ -331,9 +332,9 @@ export const trialSource = (services: Services, needs: TrialNeeds): WorkSource =
     cancelsChannel: trialCancelsChannel,
     limit: () => settings.get().MAX_CONCURRENT_TRIALS,
     hold,
-    perform,
+    perform: (run, attempt) => perform(run as ClaimedTrial, attempt),
     onFinished: (status) => {
       if (status === 'error' || status === 'cancelled') needs.onEnded(status);
     },
-  } as unknown as WorkSource;
+  };
 };

@@ -11,6 +11,8 @@ export const scopes = [
   'schedules:read',
   'agents',
   'agents:read',
+  'evaluations',
+  'evaluations:read',
   'conversations',
   'conversations:read',
   'observability',

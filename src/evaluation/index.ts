@@ -1,0 +1,91 @@
+import type { Executor, Tx } from '../database/index.ts';
+import { everything } from '../database/index.ts';
+import type { Feature, Services } from '../feature.ts';
+import { type Files, waitingFolder } from '../files/index.ts';
+import type { Actor } from '../lib/principal.ts';
+import { createFromRun } from './cases/from-run.ts';
+import type { SecretOwners } from './cases/redaction.ts';
+import { caseRoutes } from './cases/routes.ts';
+import { deleteUnusedContents, findCaseContent, repliesColumn } from './cases/store.ts';
+import {
+  type CheckDatasetUnused,
+  createDataset,
+  deleteDataset,
+  lockDataset,
+  lockDatasetToUpdate,
+  updateDataset,
+} from './datasets/datasets.ts';
+import { datasetRoutes } from './datasets/routes.ts';
+import { type Dataset, type DatasetChanges, listDatasets, type NewDataset } from './datasets/store.ts';
+import {
+  checkDatasetIdle,
+  createExperiments,
+  type ExperimentNeeds,
+  type Experiments,
+} from './experiments/index.ts';
+
+export { form as datasetForm } from './datasets/routes.ts';
+export { keepTrial } from './experiments/index.ts';
+
+/** The rules of datasets, for the workspace document. */
+interface DatasetRules {
+  list(executor: Executor): Promise<Dataset[]>;
+  /** `leaving`: how many the transaction deletes afterwards. */
+  create(tx: Tx, actor: Actor, values: NewDataset, leaving: number): Promise<Dataset>;
+  update(tx: Tx, actor: Actor, id: string, changes: DatasetChanges): Promise<Dataset>;
+  /** Its cases and experiments are deleted as well. Throws 412 while something needs it. */
+  delete(tx: Tx, actor: Actor, id: string): Promise<void>;
+}
+
+export interface EvaluationNeeds extends SecretOwners, Omit<ExperimentNeeds, 'readCase'> {
+  files: Pick<Files, 'bytes'>;
+}
+
+export interface Evaluation extends Feature {
+  rules: DatasetRules;
+  /** For the gate of agents. */
+  experiments: Experiments['rules'];
+}
+
+/** Evaluation: datasets of cases, experiments that run agents on them, and what scores them. */
+export const createEvaluation = (
+  services: Services,
+  { files, runtime, askModel, dataFrames, tracing, ...secretOwners }: EvaluationNeeds,
+): Evaluation => {
+  const { db, vault, config } = services;
+  const checks: readonly CheckDatasetUnused[] = [checkDatasetIdle];
+  const experiments = createExperiments(services, {
+    runtime,
+    askModel,
+    files,
+    dataFrames,
+    tracing,
+    readCase: (executor, id, revision) => findCaseContent(executor, vault, id, revision),
+  });
+  const fromRun = createFromRun({
+    db,
+    vault,
+    bytes: files.bytes,
+    folder: waitingFolder(config.dataDir),
+    secretOwners,
+  });
+  return {
+    tag: { name: 'Evaluation', description: 'Datasets of cases, and experiments that run agents on them.' },
+    ...experiments.feature,
+    routes: [
+      ...datasetRoutes(db, { checks }),
+      ...caseRoutes({ db, vault, fromRun }),
+      ...experiments.feature.routes,
+    ],
+    secrets: [repliesColumn],
+    retention: [...experiments.feature.retention, (tx, _settings, limit) => deleteUnusedContents(tx, limit)],
+    experiments: experiments.rules,
+    rules: {
+      list: (executor) => listDatasets(executor, everything),
+      create: createDataset,
+      update: async (tx, actor, id, changes) =>
+        updateDataset(tx, actor, await lockDatasetToUpdate(tx, id, changes), changes),
+      delete: async (tx, actor, id) => deleteDataset(tx, actor, checks, await lockDataset(tx, id)),
+    },
+  };
+};
