@@ -470,6 +470,41 @@ create table document_intelligence (
   constraint document_intelligence_provider_check CHECK ((provider = ANY (ARRAY['embedded'::text, 'azure'::text, 'docling'::text, 'http'::text])))
 );
 
+create table experiments (
+  id uuid not null,
+  dataset_id uuid not null,
+  agent_id uuid not null,
+  agent_version integer not null,
+  repetitions integer not null,
+  tools text not null,
+  replay_order text not null,
+  on_divergence text not null,
+  model text not null,
+  approvals text not null,
+  graders json not null,
+  tags text[] not null,
+  reuse boolean not null,
+  llms jsonb not null,
+  publication_id uuid,
+  trials integer not null,
+  cancelled_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  created_by text not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint experiments_pkey PRIMARY KEY (id),
+  constraint experiments_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE,
+  constraint experiments_approvals_check CHECK ((approvals = ANY (ARRAY['auto_approve'::text, 'auto_deny'::text]))),
+  constraint experiments_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES datasets(id) ON DELETE CASCADE,
+  constraint experiments_model_check CHECK ((model = ANY (ARRAY['live'::text, 'recorded'::text]))),
+  constraint experiments_on_divergence_check CHECK ((on_divergence = ANY (ARRAY['end'::text, 'error'::text]))),
+  constraint experiments_replay_order_check CHECK ((replay_order = ANY (ARRAY['any_order'::text, 'strict'::text]))),
+  constraint experiments_tools_check CHECK ((tools = ANY (ARRAY['replay'::text, 'idempotent_live'::text])))
+);
+CREATE INDEX experiments_agent ON experiments USING btree (agent_id, id);
+CREATE INDEX experiments_dataset ON experiments USING btree (dataset_id, id);
+CREATE INDEX experiments_finished ON experiments USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX experiments_open ON experiments USING btree (id) WHERE (finished_at IS NULL);
+
 create table external_leases (
   token_hash text not null,
   work_item_id uuid not null,
@@ -539,6 +574,33 @@ create table idempotency_keys (
   constraint idempotency_keys_pkey PRIMARY KEY (principal_id, key)
 );
 CREATE INDEX idempotency_keys_created_at ON idempotency_keys USING btree (created_at);
+
+create table judges (
+  key text not null,
+  id uuid not null,
+  rubric text not null,
+  llm_id uuid not null,
+  model text not null,
+  votes integer not null,
+  constraint judges_pkey PRIMARY KEY (key),
+  constraint judges_id_key UNIQUE (id)
+);
+
+create table labels (
+  trial_id uuid not null,
+  grader text not null,
+  principal_id text not null,
+  principal_name text not null,
+  verdict text not null,
+  comment text,
+  judge_key text,
+  judge_verdict text,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint labels_pkey PRIMARY KEY (trial_id, grader, principal_id),
+  constraint labels_judge_verdict_check CHECK ((judge_verdict = ANY (ARRAY['pass'::text, 'fail'::text]))),
+  constraint labels_verdict_check CHECK ((verdict = ANY (ARRAY['pass'::text, 'fail'::text])))
+);
+CREATE INDEX labels_judge ON labels USING btree (judge_key, trial_id) WHERE (judge_key IS NOT NULL);
 
 create table llm_configurations (
   id uuid not null,
@@ -734,6 +796,22 @@ create table scheduling_outages (
   constraint scheduling_outages_cause_check CHECK ((cause = ANY (ARRAY['stopped'::text, 'lost'::text, 'database'::text, 'firing'::text, 'stalled'::text, 'clock'::text])))
 );
 CREATE INDEX scheduling_outages_to_at ON scheduling_outages USING btree (to_at);
+
+create table scores (
+  trial_id uuid not null,
+  grader text not null,
+  "position" integer not null,
+  type text not null,
+  definition_hash text not null,
+  value double precision,
+  label text,
+  explanation text,
+  usage jsonb,
+  judge_key text,
+  constraint scores_pkey PRIMARY KEY (trial_id, grader),
+  constraint scores_label_check CHECK ((label = ANY (ARRAY['pass'::text, 'fail'::text, 'error'::text]))),
+  constraint scores_trial_id_fkey FOREIGN KEY (trial_id) REFERENCES trials(id) ON DELETE CASCADE
+);
 
 create table semantic_data_models (
   id uuid not null,
@@ -936,6 +1014,65 @@ create table tool_servers (
   constraint tool_servers_state_check CHECK ((state = ANY (ARRAY['unknown'::text, 'ok'::text, 'failing'::text]))),
   constraint tool_servers_transport_check CHECK ((transport = ANY (ARRAY['http'::text, 'stdio'::text])))
 );
+
+create table trials (
+  id uuid not null,
+  experiment_id uuid not null,
+  agent_id uuid not null,
+  agent_version integer,
+  case_id uuid not null,
+  case_revision integer not null,
+  case_name text not null,
+  repetition integer not null,
+  status text default 'queued'::text not null,
+  verdict text,
+  outcome text default 
+CASE status
+    WHEN 'completed'::text THEN verdict
+    WHEN 'error'::text THEN 'error'::text
+    WHEN 'cancelled'::text THEN 'cancelled'::text
+    ELSE NULL::text
+END,
+  result json,
+  error jsonb,
+  messages json,
+  transcript_hash text,
+  divergences json,
+  unused_calls integer,
+  score double precision,
+  usage jsonb,
+  model text,
+  duration_ms integer,
+  reused_from uuid,
+  attempts integer default 0 not null,
+  fencing bigint default 0 not null,
+  lease_owner text,
+  lease_expires_at timestamp(3) with time zone,
+  not_before timestamp(3) with time zone,
+  cancel_requested_at timestamp(3) with time zone,
+  trace_id text,
+  pending_approvals jsonb,
+  decisions jsonb,
+  unsafe_calls jsonb,
+  tokens_before bigint default 0 not null,
+  created_by text not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  constraint trials_pkey PRIMARY KEY (id),
+  constraint trials_check CHECK (((status = 'running'::text) = (lease_expires_at IS NOT NULL))),
+  constraint trials_experiment_id_case_id_repetition_key UNIQUE (experiment_id, case_id, repetition),
+  constraint trials_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE,
+  constraint trials_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'needs_review'::text, 'error'::text, 'cancelled'::text]))),
+  constraint trials_verdict_check CHECK ((verdict = ANY (ARRAY['completed'::text, 'failed'::text, 'diverged'::text])))
+);
+CREATE INDEX trials_contents ON trials USING btree (case_id, case_revision);
+CREATE INDEX trials_leases ON trials USING btree (lease_expires_at) WHERE (status = 'running'::text);
+CREATE INDEX trials_open ON trials USING btree (experiment_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX trials_page ON trials USING btree (experiment_id, id);
+CREATE INDEX trials_queued ON trials USING btree (created_at, id) WHERE (status = 'queued'::text);
+CREATE INDEX trials_reuse ON trials USING btree (agent_id, agent_version, case_id, case_revision, repetition, finished_at) WHERE (status = 'completed'::text);
+CREATE TRIGGER trials_removed AFTER DELETE ON trials REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_frames_of_trials();
 
 create table used_once (
   value_hash text not null,
@@ -1360,6 +1497,15 @@ AS $function$
 begin
   delete from files where work_item_id in (select id from gone);
   delete from data_frames where work_item_id in (select id from gone);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.remove_frames_of_trials()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from data_frames where trial_id in (select id from gone);
   return null;
 end $function$;
 
