@@ -39,9 +39,7 @@ interface Source {
   /** Keeps it from being deleted before the transaction ends; throws 404 if it is gone. */
   keep(tx: Tx): Promise<void>;
   /** Returns the record, with the input that began it. */
-  read(
-    executor: Executor,
-  ): Promise<
+  read(executor: Executor): Promise<
     Recording & { history: TapeMessage[] } & Pick<CaseContent['input'], 'payload'> & {
         message: string | null;
       }

@@ -102,9 +102,7 @@ const decision = z
 const continuation = z
   .object({
     after: z.int().min(0).describe('The number of messages of the tape before the run stopped.'),
-    stopped: optional(stopped, 'needs_review' as const).describe(
-      'Why it had stopped.',
-    ),
+    stopped: optional(stopped, 'needs_review' as const).describe('Why it had stopped.'),
     decisions: optional(z.array(decision).max(1_000), []),
     message: optional(z.string(), null).describe('What the person wrote; it is on the tape, too.'),
   })
@@ -182,7 +180,12 @@ export const createBody = z
     const source = work_item_id !== undefined ? 'work_item_id' : 'run_id';
     const refuse = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message });
-    if (work_item_id === undefined && run_id === undefined) return;
+    if (work_item_id === undefined && run_id === undefined) {
+      if (input !== undefined) return;
+      const missing = 'is required, unless `work_item_id` or `run_id` names what the case is made of';
+      context.addIssue({ code: 'custom', path: ['input'], message: missing, params: { missing } });
+      return;
+    }
     if (work_item_id !== undefined && run_id !== undefined) {
       refuse('run_id', 'cannot be given next to `work_item_id`: a case is made of one of them');
     }
