@@ -254,6 +254,15 @@ onPostgres((at) => {
     await act('putDocumentIntelligence', api.put('/document-intelligence', reader));
     await act('deleteDocumentIntelligence', api.delete('/document-intelligence'));
 
+    const dataset = await act('createDataset', api.post('/datasets', { name: 'd' }));
+    const ofDataset = `/datasets/${dataset.id}`;
+    await act('updateDataset', api.patch(ofDataset, { description: 'x' }));
+    const input = { message: 'x' };
+    const oneCase = await act('createCase', api.post(`${ofDataset}/cases`, { input }));
+    await act('updateCase', api.patch(`${ofDataset}/cases/${oneCase.id}`, { name: 'y' }));
+    await act('deleteCase', api.delete(`${ofDataset}/cases/${oneCase.id}`));
+    await act('deleteDataset', api.delete(ofDataset));
+
     const user = await act('inviteUser', api.post('/users', { email: 'a@example.com', role: 'member' }));
     await act('updateUser', api.patch(`/users/${user.id}`, { role: 'builder' }));
     await act('deleteUser', api.delete(`/users/${user.id}`));

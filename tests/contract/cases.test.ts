@@ -255,7 +255,10 @@ onEachDatabase((at) => {
     const made = await ok(create({ work_item_id: item.id, tags: ['paid'] }));
     expect(made).toMatchObject({
       name: 'The payment',
-      input: { message: 'Pay, [redacted], of the account', payload: { '[redacted]': 1, mock: expect.anything() } },
+      input: {
+        message: 'Pay, [redacted], of the account',
+        payload: { '[redacted]': 1, mock: expect.anything() },
+      },
       expected: 'Done [redacted]',
       tags: ['paid'],
       has_tape: true,

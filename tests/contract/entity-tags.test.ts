@@ -27,6 +27,8 @@ const changes: Record<string, (one: Resources) => object | undefined> = {
     name: 'changed',
   }),
   putDocumentIntelligence: () => ({ provider: 'embedded', configuration: { pages: 3 } }),
+  updateDataset: () => ({ description: 'changed' }),
+  updateCase: () => ({ enabled: false }),
   updateBranding: () => ({ workspace_name: 'changed' }),
 };
 
@@ -52,6 +54,8 @@ const deletions = [
   'deleteSemanticDataModel',
   'deleteDataConnection',
   'deleteDocumentIntelligence',
+  'deleteCase',
+  'deleteDataset',
 ];
 
 describe('entity tags', () =>

@@ -55,6 +55,8 @@ const additions: Record<string, (at: Fixture, path: string) => Promise<unknown>>
   listAuditEntries: anAgent,
   listConversationFiles: aFile,
   listWorkItemFiles: aFile,
+  listDatasets: posted(() => ({ name: unique() })),
+  listCases: posted(() => ({ name: unique(), input: { message: '' } })),
   listSessions: posted(
     () => ({ api_key: adminKey }),
     (at) => at.as(undefined, '/app/api'),

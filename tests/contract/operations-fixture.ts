@@ -173,6 +173,13 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
       schema: { type: 'object', properties: { a: { type: 'string' } } },
     }),
   );
+  const [dataset, otherDataset] = [
+    await ok(api.post('/datasets', { name: 'known' })),
+    await ok(api.post('/datasets', { name: 'other' })),
+  ];
+  const newCase = await ok(
+    api.post(`/datasets/${dataset.id}/cases`, { name: 'known', input: { message: 'x' } }),
+  );
   const worker = await newAgent(at, { name: 'worker', execution: 'external' });
   const left = await newDraft(worker.id);
   await ok(at.as(undefined, '/app/api').post('/sessions', { api_key: adminKey }));
@@ -191,6 +198,8 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
     file_id: fileId,
     frame: 'known',
     extraction_id: extraction.id,
+    dataset_id: dataset.id,
+    case_id: newCase.id,
     integration_id: integration.id,
     llm_id: llm.id,
     tool_server_id: server.id,
@@ -217,6 +226,7 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
     conversation_id: (await newTalk(talker.id)).id,
     work_item_id: (await newDraft(agent.id)).id,
     tool_server_id: otherServer.id,
+    dataset_id: otherDataset.id,
   };
   return {
     known,

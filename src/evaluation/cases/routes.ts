@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database } from '../../database/index.ts';
 import { jsonRoute, listPage, pageQuery, type Route, webRoute } from '../../http/index.ts';
 import type { Vault } from '../../lib/crypto.ts';
-import { badRequest, notFound } from '../../lib/errors.ts';
+import { notFound } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
 import { lockDataset } from '../datasets/datasets.ts';
 import { datasetFinder, shared } from '../datasets/routes.ts';
@@ -90,16 +90,7 @@ export const caseRoutes = ({ db, vault, fromRun }: CaseParts): Route[] => {
         'Of an input, or of a finished Work Item or run of a conversation: its messages become the tape, and its files and data frames are copied (at most 50 MB). Secrets of its agent and valid API keys are redacted. A run that is not finished is a 412.',
       otherStatuses: [400, 412],
       find: findDatasetOf,
-      body: {
-        schema: createBody,
-        precheck: ({ input, work_item_id, run_id }) => {
-          if ((input ?? work_item_id ?? run_id) == null) {
-            throw badRequest(
-              'input: is required, unless `work_item_id` or `run_id` names what the case is made of.',
-            );
-          }
-        },
-      },
+      body: createBody,
       response: publicCase,
       idempotent: true,
       cache: 'revision',

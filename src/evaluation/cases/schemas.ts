@@ -180,7 +180,12 @@ export const createBody = z
     const source = work_item_id !== undefined ? 'work_item_id' : 'run_id';
     const refuse = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message });
-    if (work_item_id === undefined && run_id === undefined) return;
+    if (work_item_id === undefined && run_id === undefined) {
+      if (input !== undefined) return;
+      const missing = 'is required, unless `work_item_id` or `run_id` names what the case is made of';
+      context.addIssue({ code: 'custom', path: ['input'], message: missing, params: { missing } });
+      return;
+    }
     if (work_item_id !== undefined && run_id !== undefined) {
       refuse('run_id', 'cannot be given next to `work_item_id`: a case is made of one of them');
     }
