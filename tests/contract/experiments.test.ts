@@ -172,7 +172,7 @@ onEachDatabase((at) => {
     });
     expect(results(any.said)).toEqual(['recorded 2', 'recorded 1', 'recorded 2']);
     const strict = await one(taped(swapped, [look(1), look(2)]), { order: 'strict' });
-    const nearest = { arguments: { n: 1 }, changes: [{ path: 'n', from: 1, to: 2 }] };
+    const nearest = { arguments: { n: 2 }, changes: [] };
     expect(strict.trial).toMatchObject({
       outcome: 'diverged',
       divergences: [{ step: 1, kind: 'out_of_order', tool_name: 's__look', arguments: { n: 2 }, nearest }],
@@ -180,9 +180,8 @@ onEachDatabase((at) => {
     const graded = { expected: 'End.', graders: [{ type: 'equals' }, { type: 'human', question: 'Fine?' }] };
     const new3 = await one(taped([call('look', { n: 3 }), { text: 'End.' }], [look(1)], graded));
     expect(new3.trial).toMatchObject({ outcome: 'diverged', result: null, score: 0, unused_calls: 1 });
-    expect(new3.trial.divergences).toMatchObject([
-      { step: 1, kind: 'not_recorded', nearest: { arguments: { n: 1 } } },
-    ]);
+    const changes = [{ path: 'n', from: 1, to: 3 }];
+    expect(new3.trial.divergences).toMatchObject([{ step: 1, kind: 'not_recorded', nearest: { changes } }]);
     expect(new3.trial.scores.map(({ value, label }: Json) => [value, label])).toEqual([
       [0, 'fail'],
       [0, 'fail'],
@@ -226,7 +225,7 @@ onEachDatabase((at) => {
     const { trial, said } = await one(written(steps), live);
     expect(tools.calls.slice(calls).map(({ name }) => name)).toEqual(['look']);
     expect(trial.divergences.map(({ tool_name }: Json) => tool_name)).toEqual(['s__book', 's__pay']);
-    expect(results(said)[0]).toMatch(/^look/);
+    expect(results(said).filter((text) => text.startsWith('look'))).toHaveLength(1);
     const denied = await one(written([call('pay'), { text: 'End.' }]), { approvals: 'auto_deny' });
     expect(denied.trial).toMatchObject({ outcome: 'completed', divergences: [] });
     expect(results(denied.said)[0]).toMatch(/^A person refused this call/);
@@ -325,7 +324,8 @@ onEachDatabase((at) => {
     const setting = { setting: 'MAX_TRIALS_PER_EXPERIMENT' };
     expectError(await start({}), 400, /4 trials; the maximum is 1/, setting);
     await ok(at().api.patch('/advanced-settings', { MAX_TRIALS_PER_EXPERIMENT: 10_000 }));
-    expect((await (await newKey(at(), 'member')).get('/experiments')).status).toBe(403);
+    const member = await newKey(at(), 'member');
+    expect((await at().as(member.value).get('/experiments')).status).toBe(403);
   });
 
   test('a cancel ends the trials that run and those that wait, and only an ended experiment is deleted', async () => {
@@ -333,7 +333,7 @@ onEachDatabase((at) => {
     await newCase(dataset_id, written([{ text: 'End.', delay_ms: 60_000 }]));
     const { id } = await ok(start({ dataset_id, repetitions: 6 }));
     await until(async () => (await ok(at().api.get(`/experiments/${id}`))).trials.running === 4);
-    expectError(await at().api.delete(`/experiments/${id}`), 412, /runs/);
+    expectError(await at().api.delete(`/experiments/${id}`), 412, /runs/, { state: 'running' });
     expectError(await at().api.delete(`/datasets/${dataset_id}`), 412, /runs/);
     expect(await ok(at().api.post(`/experiments/${id}/cancel`))).toMatchObject({ state: 'cancelled' });
     const experiment = await until(async () => {
@@ -341,7 +341,7 @@ onEachDatabase((at) => {
       return now.trials.cancelled === 6 && now.finished_at !== null ? now : undefined;
     });
     expect(experiment).toMatchObject({ state: 'cancelled', score: null, pass_rate: null });
-    expectError(await at().api.post(`/experiments/${id}/cancel`), 412, /finished/);
+    expectError(await at().api.post(`/experiments/${id}/cancel`), 412, /finished/, { state: 'cancelled' });
     expect((await at().api.delete(`/experiments/${id}`)).status).toBe(204);
     expect((await at().api.get(`/experiments/${id}`)).status).toBe(404);
   });
@@ -367,7 +367,7 @@ onEachDatabase((at) => {
       score: 2 / 3,
       scores: [{ value: 0, label: 'fail' }, {}, {}],
     });
-    await ok(label('polite', 'pass', await newKey(at(), 'builder')));
+    await ok(label('polite', 'pass', at().as((await newKey(at(), 'builder')).value)));
     expect(await ok(at().api.get(path))).toMatchObject({
       score: 2.5 / 3,
       scores: [{ value: 0.5, label: 'pass' }, {}, {}],

@@ -49,7 +49,7 @@ const listCounts = async (
     select j.id, j.key, j.rubric, j.llm_id, j.model, j.votes, ${of('pass')} as passed, ${of('fail')} as failed,
       ${of('fail', 'fail')} as tp, ${of('pass', 'fail')} as fp, ${of('pass', 'pass')} as tn, ${of('fail', 'pass')} as fn
     from judges j left join (${byMajority}) m on m.judge_key = j.key where ${where}
-    group by j.id order by j.id desc limit ${limit}`.execute(executor);
+    group by j.key order by j.id desc limit ${limit}`.execute(executor);
   return rows;
 };
 

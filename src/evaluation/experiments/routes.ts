@@ -64,6 +64,7 @@ export const experimentRoutes = (db: Database): Route[] => {
       summary: 'Start an experiment',
       description:
         'Runs a version of an agent on the enabled cases of a dataset. Nothing of a trial is a Work Item, and with `tools: replay` nothing outside is contacted but the model.',
+      otherStatuses: [400],
       body: createBody,
       response: publicExperiment,
       idempotent: true,
@@ -87,7 +88,8 @@ export const experimentRoutes = (db: Database): Route[] => {
       id: 'deleteExperiment',
       request: `DELETE ${onePath}`,
       summary: 'Delete an experiment',
-      description: 'With its trials and scores. 412 while it runs.',
+      description: 'With its trials and scores. Returns 412 while it runs.',
+      otherStatuses: [412],
       find,
       handler: ({ found, transaction, actor }) =>
         transaction(async (tx) => {
@@ -99,7 +101,8 @@ export const experimentRoutes = (db: Database): Route[] => {
       id: 'cancelExperiment',
       request: `POST ${onePath}/cancel`,
       summary: 'Cancel an experiment',
-      description: 'Trials that run end within 30 s.',
+      description: 'Trials that run end within 30 s. Returns 412 if it has finished.',
+      otherStatuses: [412],
       find,
       response: publicExperiment,
       handler: ({ found, transaction, actor }) =>

@@ -107,7 +107,9 @@ export const trialRoutes = ({ db, readCase }: TrialRouteParts): Route[] => {
       id: 'labelTrial',
       request: `POST ${trialPath}/labels`,
       summary: 'Label a trial',
-      description: 'One label a person and grader: another one replaces it.',
+      description:
+        'One label a person and grader: another one replaces it. Returns 412 while the trial has not ended.',
+      otherStatuses: [412],
       find,
       body: labelBody,
       response: publicLabel,
