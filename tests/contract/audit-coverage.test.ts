@@ -6,6 +6,7 @@ import { foreignPostgres } from '../harness/foreign.ts';
 import type { Client, ClientResponse } from '../harness/http.ts';
 import { adminKey } from '../harness/process.ts';
 import { startToolServer } from '../harness/tool-server.ts';
+import { until } from '../harness/wait.ts';
 import { scripted } from './conversations-fixture.ts';
 import { sendForm } from './files-fixture.ts';
 import { expectError, type Fixture, newAgent, newSchedule, ok, onPostgres } from './fixture.ts';
@@ -69,9 +70,11 @@ const twiceWithMore = async (at: Fixture, base: Base, replayed: Set<string>): Pr
       const again = await client.post(path, withMore(body), options);
       const parts = ({ status, headers }: ClientResponse) => [status, headers.get('etag')];
       expect(parts(again), operation.id).toEqual(parts(first));
-      expect(again.headers.get('idempotency-replayed'), operation.id).toBe('true');
+      expect(again.headers.get('idempotency-replayed'), `${operation.id} ${first.text}`).toBe('true');
       // They go on after their first response: the tools of a server are read, and a run or bulk action is carried out.
-      const goesOn = ['createToolServer', 'sendMessage', 'startBulkAction'].includes(operation.id);
+      const goesOn = ['createToolServer', 'sendMessage', 'startBulkAction', 'createExperiment'].includes(
+        operation.id,
+      );
       const idOf = ({ body }: ClientResponse) => body.id ?? body.bulk_id;
       if (goesOn) expect(idOf(again), operation.id).toBe(idOf(first));
       else expect(again.body, operation.id).toEqual(first.body);
@@ -260,6 +263,23 @@ onPostgres((at) => {
     const input = { message: 'x' };
     const oneCase = await act('createCase', api.post(`${ofDataset}/cases`, { input }));
     await act('updateCase', api.patch(`${ofDataset}/cases/${oneCase.id}`, { name: 'y' }));
+    const judged = {
+      agent_id: (await newAgent(at())).id,
+      dataset_id: dataset.id,
+      graders: [{ type: 'human', question: 'x' }],
+    };
+    const tested = await act('createExperiment', api.post('/experiments', judged));
+    const ofTested = `/experiments/${tested.id}`;
+    await until(async () => (await ok(api.get(ofTested))).state === 'done');
+    const [trial] = (await ok(api.get(`${ofTested}/trials`))).data;
+    const labels = `${ofTested}/trials/${trial.id}/labels`;
+    await act('labelTrial', api.post(labels, { grader: 'human', verdict: 'pass' }));
+    await act('removeLabel', api.delete(`${labels}/human`));
+    await act('deleteExperiment', api.delete(ofTested));
+    await ok(api.patch('/advanced-settings', { MAX_CONCURRENT_TRIALS: 0 }));
+    const waiting = await ok(api.post('/experiments', judged));
+    await act('cancelExperiment', api.post(`/experiments/${waiting.id}/cancel`));
+    await ok(api.delete(`/experiments/${waiting.id}`), 204);
     await act('deleteCase', api.delete(`${ofDataset}/cases/${oneCase.id}`));
     await act('deleteDataset', api.delete(ofDataset));
 

@@ -35,6 +35,11 @@ const unique = () => `${Math.random()}`.slice(2);
 const anAgent = (at: Fixture) => newAgent(at);
 const aKey = (at: Fixture) => newKey(at, 'member');
 const aFile = (at: Fixture, path: string) => upload(at.api, path.replace(/\/files$/, ''), 'a.csv', 'a\n1');
+/** One more experiment of the agent and the dataset of the newest one. */
+const newExperiment = async ({ api }: Fixture) => {
+  const [{ agent_id, dataset_id }] = (await ok(api.get('/experiments'))).data;
+  return ok(api.post('/experiments', { agent_id, dataset_id }));
+};
 const posted =
   (body: () => object, by: (at: Fixture) => Client = (at) => at.api, status = 200) =>
   (at: Fixture, path: string) =>
@@ -56,6 +61,7 @@ const additions: Record<string, (at: Fixture, path: string) => Promise<unknown>>
   listConversationFiles: aFile,
   listWorkItemFiles: aFile,
   listDatasets: posted(() => ({ name: unique() })),
+  listExperiments: (at) => newExperiment(at),
   listCases: posted(() => ({ name: unique(), input: { message: '' } })),
   listSessions: posted(
     () => ({ api_key: adminKey }),
@@ -84,6 +90,7 @@ describe('lists', () =>
         than: one.known.work_item_id!,
         q: 'x',
         agent_id: one.known.agent_id!,
+        with: one.known.experiment_id!,
         position: '1',
         hash: '0'.repeat(64),
       };

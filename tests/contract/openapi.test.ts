@@ -184,6 +184,7 @@ describe('the OpenAPI document', () =>
           const needed: Record<string, string> = {
             at: '2026-01-31T08:00:00Z',
             than: one.known.work_item_id!,
+            with: one.known.experiment_id!,
             q: 'x',
           };
           const required = operation.query.filter(({ required }) => required);

@@ -6,8 +6,9 @@ import { foreignPostgres } from '../harness/foreign.ts';
 import type { Client } from '../harness/http.ts';
 import { adminKey } from '../harness/process.ts';
 import { startToolServer } from '../harness/tool-server.ts';
+import { until } from '../harness/wait.ts';
 import { upload } from './files-fixture.ts';
-import { type Fixture, newAgent, newKey, newSchedule, ok, query } from './fixture.ts';
+import { type Fixture, newAgent, newKey, newSchedule, ok, query, unknownId } from './fixture.ts';
 
 /** Tests of what all operations have in common take them from the OpenAPI documents, and their resources from here. */
 
@@ -180,6 +181,14 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
   const newCase = await ok(
     api.post(`/datasets/${dataset.id}/cases`, { name: 'known', input: { message: 'x' } }),
   );
+  const graders = [{ type: 'human', question: 'Is it good?' }];
+  const tested = { agent_id: agent.id, dataset_id: dataset.id, graders };
+  const [experiment, otherExperiment] = [
+    await ok(api.post('/experiments', tested)),
+    await ok(api.post('/experiments', tested)),
+  ];
+  await until(async () => (await ok(api.get(`/experiments/${experiment.id}`))).state === 'done');
+  const [trial] = (await ok(api.get(`/experiments/${experiment.id}/trials`))).data;
   const worker = await newAgent(at, { name: 'worker', execution: 'external' });
   const left = await newDraft(worker.id);
   await ok(at.as(undefined, '/app/api').post('/sessions', { api_key: adminKey }));
@@ -200,6 +209,9 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
     extraction_id: extraction.id,
     dataset_id: dataset.id,
     case_id: newCase.id,
+    experiment_id: experiment.id,
+    trial_id: trial.id,
+    grader: 'human',
     integration_id: integration.id,
     llm_id: llm.id,
     tool_server_id: server.id,
@@ -227,6 +239,8 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
     work_item_id: (await newDraft(agent.id)).id,
     tool_server_id: otherServer.id,
     dataset_id: otherDataset.id,
+    experiment_id: otherExperiment.id,
+    trial_id: unknownId,
   };
   return {
     known,

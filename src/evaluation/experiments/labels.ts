@@ -2,6 +2,7 @@ import { audit } from '../../audit/index.ts';
 import { type Executor, sql, type Tx } from '../../database/index.ts';
 import { ApiError, notFound, unprocessable } from '../../lib/errors.ts';
 import type { Actor } from '../../lib/principal.ts';
+import { isStorable } from '../../lib/text.ts';
 import { labelOf } from '../graders/grade.ts';
 import type { Grader } from '../graders/schemas.ts';
 
@@ -103,6 +104,7 @@ export const removeLabel = async (
   name: string,
   graders: readonly Grader[],
 ): Promise<void> => {
+  if (!isStorable(name)) throw notFound('label');
   const { rows: found } = await sql`delete from labels where trial_id = ${trial.id} and grader = ${name}
     and principal_id = ${actor.principal.id} returning 1`.execute(tx);
   if (found.length === 0) throw notFound('label');
