@@ -17,6 +17,7 @@ import {
 } from './datasets/datasets.ts';
 import { datasetRoutes } from './datasets/routes.ts';
 import { type Dataset, type DatasetChanges, listDatasets, type NewDataset } from './datasets/store.ts';
+import { exchangeRoutes } from './exchange/routes.ts';
 
 export { form as datasetForm } from './datasets/routes.ts';
 
@@ -53,7 +54,11 @@ export const createEvaluation = (
   });
   return {
     tag: { name: 'Evaluation', description: 'Datasets of cases, and experiments that run agents on them.' },
-    routes: [...datasetRoutes(db, { checks }), ...caseRoutes({ db, vault, fromRun })],
+    routes: [
+      ...datasetRoutes(db, { checks }),
+      ...exchangeRoutes({ db, vault }),
+      ...caseRoutes({ db, vault, fromRun }),
+    ],
     secrets: [repliesColumn],
     retention: [(tx, _settings, limit) => deleteUnusedContents(tx, limit)],
     rules: {

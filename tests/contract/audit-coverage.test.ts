@@ -261,6 +261,8 @@ onPostgres((at) => {
     const oneCase = await act('createCase', api.post(`${ofDataset}/cases`, { input }));
     await act('updateCase', api.patch(`${ofDataset}/cases/${oneCase.id}`, { name: 'y' }));
     await act('deleteCase', api.delete(`${ofDataset}/cases/${oneCase.id}`));
+    const lines = JSON.stringify({ input });
+    await act('importCases', api.post(`${ofDataset}/import`, { content: lines }));
     await act('deleteDataset', api.delete(ofDataset));
 
     const user = await act('inviteUser', api.post('/users', { email: 'a@example.com', role: 'member' }));
