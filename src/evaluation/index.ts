@@ -17,6 +17,7 @@ import {
 } from './datasets/datasets.ts';
 import { datasetRoutes } from './datasets/routes.ts';
 import { type Dataset, type DatasetChanges, listDatasets, type NewDataset } from './datasets/store.ts';
+import { exchangeRoutes } from './exchange/routes.ts';
 import {
   checkDatasetIdle,
   createExperiments,
@@ -74,6 +75,7 @@ export const createEvaluation = (
     ...experiments.feature,
     routes: [
       ...datasetRoutes(db, { checks }),
+      ...exchangeRoutes({ db, vault }),
       ...caseRoutes({ db, vault, fromRun }),
       ...experiments.feature.routes,
     ],

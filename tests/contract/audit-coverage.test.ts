@@ -281,6 +281,8 @@ onPostgres((at) => {
     await act('cancelExperiment', api.post(`/experiments/${waiting.id}/cancel`));
     await ok(api.delete(`/experiments/${waiting.id}`), 204);
     await act('deleteCase', api.delete(`${ofDataset}/cases/${oneCase.id}`));
+    const lines = JSON.stringify({ input });
+    await act('importCases', api.post(`${ofDataset}/import`, { content: lines }));
     await act('deleteDataset', api.delete(ofDataset));
 
     const user = await act('inviteUser', api.post('/users', { email: 'a@example.com', role: 'member' }));

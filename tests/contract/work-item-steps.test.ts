@@ -68,11 +68,8 @@ onPostgres((at) => {
     await using _first = first.provider;
     await using _second = second.provider;
     const llms = { llm_id: first.id, fallback_llm_ids: [second.id] };
-    const { id: server } = await ok(
-      at().api.post('/tool-servers', { name: 'T', prefix: 'steps', url: tools.url }),
-    );
-    const own = { ...llms, tool_server_ids: [server], settings: { max_attempts: 1 } };
-    const { id } = await create(await newAgent(at(), own));
+    const agent = await newAgent(at(), { ...llms, settings: { max_attempts: 1 } });
+    const { id } = await create(agent);
     await becomes(id, 'ERROR');
     const [attempt, one, other] = await stepsOf(id);
     const failed = { status: 'error', error: 'model_unavailable' };
@@ -82,7 +79,11 @@ onPostgres((at) => {
     expect(Date.parse(other.started_at)).toBeGreaterThanOrEqual(Date.parse(one.ended_at) - 1);
 
     tools.status = 401;
-    await ok(at().api.post(`/work-items/${id}/continue`));
+    const { id: server } = await ok(
+      at().api.post('/tool-servers', { name: 'T', prefix: 'steps', url: tools.url }),
+    );
+    await ok(at().api.patch(`/agents/${agent.id}`, { tool_server_ids: [server] }));
+    await ok(at().api.post(`/work-items/${id}/restart`));
     await until(async () => (await becomes(id, 'ERROR')).error.code === 'tool_server_unauthorized');
     const attempts = (await stepsOf(id)).filter(({ kind }) => kind === 'attempt');
     expect(attempts).toMatchObject([attempt, { status: 'error', error: 'tool_server_unauthorized' }]);

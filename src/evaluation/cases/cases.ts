@@ -18,7 +18,7 @@ import {
   deleteCaseRow,
   findCase,
   findCaseIdByName,
-  insertCase,
+  insertCases,
   type ListedCase,
   listThings,
   openReplies,
@@ -107,15 +107,16 @@ export const changedValues = (vault: Vault, before: Case, changes: CaseChanges):
   };
 };
 
-/** Throws 400 for a case that is too large. */
+/** Throws 400 for a case that is too large; `the` begins the message. */
 export const checkCaseSize = (
   { MAX_CASE_SIZE_IN_KB: most }: Pick<Settings, 'MAX_CASE_SIZE_IN_KB'>,
   values: CaseValues,
+  the = 'The',
 ): void => {
   const size = Buffer.byteLength(JSON.stringify(values));
   if (size <= most * 1_024) return;
   throw badRequest(
-    `The case has ${Math.ceil(size / 1_024).toLocaleString('en')} KB; the maximum is ${most.toLocaleString('en')}.`,
+    `${the} case has ${Math.ceil(size / 1_024).toLocaleString('en')} KB; the maximum is ${most.toLocaleString('en')}.`,
     { setting: 'MAX_CASE_SIZE_IN_KB' },
   );
 };
@@ -152,7 +153,7 @@ export const createCase = async (
   checkCaseSize(settings, values);
   await lockJudgeLlms(tx, values.graders);
   if ((await findCaseIdByName(tx, dataset.id, values.name)) !== undefined) throw nameTaken();
-  await insertCase(tx, vault, { id, dataset_id: dataset.id, source }, values);
+  await insertCases(tx, vault, dataset.id, [{ id, source, values }]);
   await updateDatasetForCases(tx, dataset.id, 1);
   const created = (await findCase(tx, dataset.id, id))!;
   const { agent_id: _, agent_version: __, status: ___, error: ____, ...from } = source ?? ({} as CaseSource);

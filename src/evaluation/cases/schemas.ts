@@ -292,7 +292,7 @@ const shownContinuation = z
   })
   .meta({ id: 'Continuation' });
 
-const shownTape = z
+export const shownTape = z
   .object({ messages: z.array(shownMessage), continuations: z.array(shownContinuation) })
   .meta({ id: 'Tape' });
 

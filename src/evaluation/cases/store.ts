@@ -162,34 +162,72 @@ export const repliesColumn: SealedColumn = {
   boundTo: (id) => `case_contents:${id}:replies`,
 };
 
-const insertContent = async (
-  tx: Tx,
-  vault: Vault,
-  { case_id, revision }: { case_id: string; revision: number },
-  { name, input, expected, graders, tape, made, replies }: CaseValues,
-): Promise<void> => {
-  const id = newId();
-  const sealed = replies.some((reply) => reply !== null)
-    ? vault.seal(JSON.stringify(replies), repliesColumn.boundTo(id))
-    : null;
+interface NewContent {
+  case_id: string;
+  revision: number;
+  values: CaseValues;
+}
+
+/** Rows that one statement inserts. */
+const atOnce = 200;
+
+const insertContents = async (tx: Tx, vault: Vault, contents: readonly NewContent[]): Promise<void> => {
+  const rows = contents.map(({ case_id, revision, values: { input, expected, replies, ...values } }) => {
+    const id = newId();
+    const isKnown = replies.some((reply) => reply !== null);
+    return {
+      id,
+      case_id,
+      revision,
+      name: values.name,
+      message: input.message,
+      payload: json(input.payload),
+      history: json(input.history),
+      expected: json(expected ?? null),
+      graders: json(values.graders),
+      tape: values.tape && json(values.tape),
+      made: json(values.made),
+      replies: isKnown ? vault.seal(JSON.stringify(replies), repliesColumn.boundTo(id)) : null,
+    };
+  });
+  const all = <K extends keyof (typeof rows)[number]>(key: K) => rows.map((row) => row[key]);
   await sql`insert into case_contents (id, case_id, revision, name, message, payload, history, expected, graders, tape,
       made, replies)
-    values (${id}, ${case_id}, ${revision}, ${name}, ${input.message}, ${json(input.payload)}::json,
-      ${json(input.history)}::json, ${json(expected ?? null)}::json, ${json(graders)}::json,
-      ${tape && json(tape)}::json, ${json(made)}::json, ${sealed})`.execute(tx);
+    select id, case_id, revision, name, message, payload::json, history::json, expected::json, graders::json,
+      tape::json, made::json, replies
+    from unnest(${all('id')}::uuid[], ${all('case_id')}::uuid[], ${all('revision')}::integer[],
+      ${all('name')}::text[], ${all('message')}::text[], ${all('payload')}::text[], ${all('history')}::text[],
+      ${all('expected')}::text[], ${all('graders')}::text[], ${all('tape')}::text[], ${all('made')}::text[],
+      ${all('replies')}::text[]) as k(id, case_id, revision, name, message, payload, history, expected, graders,
+      tape, made, replies)`.execute(tx);
 };
 
-/** Inserts a case into the locked dataset. */
-export const insertCase = async (
+interface NewCase extends Pick<ListedCase, 'id' | 'source'> {
+  values: CaseValues;
+}
+
+/** Inserts cases into the locked dataset, some hundreds in a statement. */
+export const insertCases = async (
   tx: Tx,
   vault: Vault,
-  { id, dataset_id, source }: Pick<ListedCase, 'id' | 'dataset_id' | 'source'>,
-  values: CaseValues,
+  datasetId: string,
+  cases: readonly NewCase[],
 ): Promise<void> => {
-  await sql`insert into cases (id, dataset_id, name, tags, enabled, has_tape, transcript_hash, source)
-    values (${id}, ${dataset_id}, ${values.name}, ${values.tags}::text[], ${values.enabled},
-      ${values.tape !== null}, ${values.transcript_hash}, ${source && json(source)}::jsonb)`.execute(tx);
-  await insertContent(tx, vault, { case_id: id, revision: 1 }, values);
+  for (let at = 0; at < cases.length; at += atOnce) {
+    const some = cases.slice(at, at + atOnce);
+    const rows = some.map(({ id, source, values: { name, tags, enabled, tape, transcript_hash } }) => ({
+      ...{ id, dataset_id: datasetId, name, tags, enabled, has_tape: tape !== null, transcript_hash, source },
+    }));
+    await sql`insert into cases (id, dataset_id, name, tags, enabled, has_tape, transcript_hash, source)
+      select id, dataset_id, name, tags, enabled, has_tape, transcript_hash, nullif(source, 'null')
+      from jsonb_to_recordset(${json(rows)}::jsonb) as c(id uuid, dataset_id uuid, name text, tags text[],
+        enabled boolean, has_tape boolean, transcript_hash text, source jsonb)`.execute(tx);
+    await insertContents(
+      tx,
+      vault,
+      some.map(({ id, values }) => ({ case_id: id, revision: 1, values })),
+    );
+  }
 };
 
 /** Makes the next revision of a case of the locked dataset. A trigger removes the one before, unless a trial has it. */
@@ -199,7 +237,7 @@ export const updateCaseRow = async (
   { id, revision }: Pick<ListedCase, 'id' | 'revision'>,
   values: CaseValues,
 ): Promise<void> => {
-  await insertContent(tx, vault, { case_id: id, revision: revision + 1 }, values);
+  await insertContents(tx, vault, [{ case_id: id, revision: revision + 1, values }]);
   await sql`update cases set name = ${values.name}, tags = ${values.tags}::text[], enabled = ${values.enabled},
     has_tape = ${values.tape !== null}, transcript_hash = ${values.transcript_hash}, revision = revision + 1,
     updated_at = platform_now() where id = ${id}`.execute(tx);
