@@ -32,7 +32,7 @@ export interface TrialModes {
   approvals: Approvals;
 }
 
-export type Verdict = 'completed' | 'failed' | 'diverged' | 'error';
+type Verdict = 'completed' | 'failed' | 'diverged' | 'error';
 
 export interface TrialEnd {
   verdict: Verdict;
