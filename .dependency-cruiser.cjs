@@ -45,7 +45,7 @@ const imports = {
     'runs messages runtime work-items conversations agents llm-configurations tool-servers files data-frames data-connections semantic-data-models telemetry',
   application: 'schedules work-items agents observability replicas',
   workspace:
-    'branding llm-configurations tool-servers data-connections semantic-data-models agents callbacks schedules observability document-intelligence',
+    'branding llm-configurations tool-servers data-connections semantic-data-models evaluation agents callbacks schedules observability document-intelligence',
   'command/load-test': './client.ts ./proxy.ts ./options.ts ./show.ts',
 };
 /** Folders that import nothing of other features. */

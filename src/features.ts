@@ -130,6 +130,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     toolServers,
     dataConnections,
     semanticDataModels,
+    evaluation,
     agents,
     schedules,
     observability,

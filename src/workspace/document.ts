@@ -18,6 +18,7 @@ export const documentKeys = [
   'tool_servers',
   'data_connections',
   'semantic_data_models',
+  'datasets',
   'agents',
   'integrations',
   'role_mappings',

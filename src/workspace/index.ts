@@ -2,6 +2,7 @@ import type { RoleMappingRules } from '../access/index.ts';
 import type { Agents } from '../agents/index.ts';
 import type { DataConnections } from '../data-connections/index.ts';
 import type { DocumentIntelligence } from '../document-intelligence/index.ts';
+import type { Evaluation } from '../evaluation/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import type { LlmConfigurations } from '../llm-configurations/index.ts';
 import type { Observability } from '../observability/index.ts';
@@ -11,6 +12,7 @@ import type { SettingsFeature } from '../settings/index.ts';
 import type { ToolServers } from '../tool-servers/index.ts';
 import { agentKind } from './kinds/agents.ts';
 import { dataConnectionKind, semanticDataModelKind } from './kinds/data.ts';
+import { datasetKind } from './kinds/datasets.ts';
 import { integrationKind } from './kinds/integrations.ts';
 import { llmKind } from './kinds/llm-configurations.ts';
 import { roleMappingKind } from './kinds/role-mappings.ts';
@@ -26,6 +28,7 @@ interface Needs {
   toolServers: ToolServers;
   dataConnections: DataConnections;
   semanticDataModels: SemanticDataModels;
+  evaluation: Evaluation;
   agents: Agents;
   schedules: Schedules;
   observability: Observability;
@@ -44,6 +47,7 @@ export const createWorkspace = ({ db }: Pick<Services, 'db'>, needs: Needs): Fea
     toolServerKind(needs.toolServers),
     dataConnectionKind(needs.dataConnections),
     semanticDataModelKind(needs.semanticDataModels),
+    datasetKind(needs.evaluation),
     agentKind(needs.agents),
     scheduleKind(needs.schedules),
     integrationKind(needs.observability),

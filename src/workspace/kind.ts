@@ -15,6 +15,7 @@ export const kindNames = [
   'tool_server',
   'data_connection',
   'semantic_data_model',
+  'dataset',
   'agent',
   'schedule',
   'integration',

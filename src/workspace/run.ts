@@ -22,7 +22,12 @@ const reason = 'workspace.apply';
  * to it any more.
  */
 const deletedFirst: readonly KindName[] = ['tool_server', 'agent', 'schedule', 'integration'];
-const deletedLast: readonly KindName[] = ['semantic_data_model', 'data_connection', 'llm_configuration'];
+const deletedLast: readonly KindName[] = [
+  'dataset',
+  'semantic_data_model',
+  'data_connection',
+  'llm_configuration',
+];
 /** Each kind after those that it refers to. */
 const written: readonly KindName[] = [
   'branding',
@@ -31,6 +36,7 @@ const written: readonly KindName[] = [
   'tool_server',
   'data_connection',
   'semantic_data_model',
+  'dataset',
   'agent',
   'schedule',
   'integration',

@@ -14,6 +14,7 @@ const scopeOfKind: Readonly<Record<KindName, Scope>> = {
   tool_server: 'agents',
   data_connection: 'data',
   semantic_data_model: 'data',
+  dataset: 'evaluations',
   agent: 'agents',
   schedule: 'schedules',
   integration: 'observability',

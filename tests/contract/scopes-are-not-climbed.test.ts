@@ -16,6 +16,7 @@ describeOnPostgres('a key with scopes', (at) => {
       ],
     ],
     ['branding', { branding: { workspace_name: 'Other' } }, [['branding', 'settings']]],
+    ['datasets', { datasets: [{ name: 'Climber' }] }, [['dataset', 'evaluations']]],
     ['agents', { agents: [{ name: 'Climber', mode: 'worker' }] }, [['agent', 'agents']]],
   ];
 

@@ -58,6 +58,16 @@ export const everything = () => ({
       verified_queries: [{ name: 'All', question: 'Which?', sql: 'select status from orders' }],
     },
   ],
+  datasets: [
+    {
+      name: 'Nights',
+      graders: [
+        { type: 'equals', ignore_case: true },
+        { type: 'llm_judge', rubric: 'The books are closed.', llm: 'House model' },
+        { type: 'llm_judge', name: 'default', rubric: 'No excuses.' },
+      ],
+    },
+  ],
   agents: [
     {
       name: 'Night clerk',

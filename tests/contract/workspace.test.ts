@@ -31,6 +31,7 @@ describe('a whole workspace', () =>
         'create tool_server Ledger',
         'create data_connection Shop',
         'create semantic_data_model Sales',
+        'create dataset Nights',
         'create agent Night clerk',
         'create agent Porter',
         'create schedule Night clerk/nightly',

@@ -22,7 +22,7 @@ import {
   type ListedCase,
   listThings,
   openReplies,
-  updateCaseRow,
+  updateCases,
 } from './store.ts';
 import { transcriptOf } from './transcript.ts';
 
@@ -195,7 +195,7 @@ export const updateCase = async (
 ): Promise<Case> => {
   const values = changedValues(vault, before, changes);
   checkCaseSize(await readSettings(tx), values);
-  await updateCaseRow(tx, vault, before, values);
+  await updateCases(tx, vault, [{ before, values }]);
   await updateDatasetForCases(tx, before.dataset_id, 0);
   const after = (await findCase(tx, before.dataset_id, before.id))!;
   const changed = Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [name]));

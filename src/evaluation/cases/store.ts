@@ -230,17 +230,31 @@ export const insertCases = async (
   }
 };
 
-/** Makes the next revision of a case of the locked dataset. A trigger removes the one before, unless a trial has it. */
-export const updateCaseRow = async (
+/**
+ * Makes the next revisions of cases of the locked dataset, some hundreds in a statement. A trigger removes those before,
+ * unless a trial has them.
+ */
+export const updateCases = async (
   tx: Tx,
   vault: Vault,
-  { id, revision }: Pick<ListedCase, 'id' | 'revision'>,
-  values: CaseValues,
+  changes: readonly { before: Pick<ListedCase, 'id' | 'revision'>; values: CaseValues }[],
 ): Promise<void> => {
-  await insertContents(tx, vault, [{ case_id: id, revision: revision + 1, values }]);
-  await sql`update cases set name = ${values.name}, tags = ${values.tags}::text[], enabled = ${values.enabled},
-    has_tape = ${values.tape !== null}, transcript_hash = ${values.transcript_hash}, revision = revision + 1,
-    updated_at = platform_now() where id = ${id}`.execute(tx);
+  for (let at = 0; at < changes.length; at += atOnce) {
+    const some = changes.slice(at, at + atOnce);
+    await insertContents(
+      tx,
+      vault,
+      some.map(({ before: { id, revision }, values }) => ({ case_id: id, revision: revision + 1, values })),
+    );
+    const rows = some.map(({ before: { id }, values: { name, tags, enabled, tape, transcript_hash } }) => ({
+      ...{ id, name, tags, enabled, has_tape: tape !== null, transcript_hash },
+    }));
+    await sql`update cases c set name = n.name, tags = n.tags, enabled = n.enabled, has_tape = n.has_tape,
+        transcript_hash = n.transcript_hash, revision = c.revision + 1, updated_at = platform_now()
+      from jsonb_to_recordset(${json(rows)}::jsonb) as n(id uuid, name text, tags text[], enabled boolean,
+        has_tape boolean, transcript_hash text)
+      where c.id = n.id`.execute(tx);
+  }
 };
 
 /** Deletes the case. A trigger removes its contents, files and data frames, unless a trial has them. */

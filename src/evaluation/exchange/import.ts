@@ -11,7 +11,7 @@ import { mostFaults } from '../../lib/text.ts';
 import { readSettings } from '../../settings/index.ts';
 import { changedValues, checkCaseCount, checkCaseSize, writtenValues } from '../cases/cases.ts';
 import { type CaseChanges, importedCase, type WrittenCase } from '../cases/schemas.ts';
-import { type Case, type CaseValues, insertCases, listCasesByName, updateCaseRow } from '../cases/store.ts';
+import { type Case, type CaseValues, insertCases, listCasesByName, updateCases } from '../cases/store.ts';
 import { lockDataset, lockJudgeLlms } from '../datasets/datasets.ts';
 import { type DatasetMode, updateDatasetForCases } from '../datasets/store.ts';
 import { formatOf, readFile } from './formats.ts';
@@ -162,15 +162,14 @@ export const importCases = async (
   const existing = new Map((await listCasesByName(tx, datasetId, names)).map((one) => [one.name, one]));
   const added = read.cases.filter(({ values }) => !existing.has(values.name));
   checkCaseCount(await readSettings(tx), dataset, added.length);
-  let updated = 0;
+  const updates: { before: Case; values: CaseValues }[] = [];
   for (const one of read.cases) {
     const before = existing.get(one.values.name);
     if (!before) continue;
     const values = changedValues(vault, before, changesOf(one));
-    if (contentOf(values) === contentOf(before)) continue;
-    updated++;
-    if (!dryRun) await updateCaseRow(tx, vault, before, values);
+    if (contentOf(values) !== contentOf(before)) updates.push({ before, values });
   }
+  const updated = updates.length;
   const counts = { created: added.length, updated, unchanged: existing.size - updated };
   if (!dryRun && added.length + updated > 0) {
     await insertCases(
@@ -179,6 +178,7 @@ export const importCases = async (
       datasetId,
       added.map(({ values }) => ({ id: newId(), source: null, values })),
     );
+    await updateCases(tx, vault, updates);
     await updateDatasetForCases(tx, datasetId, added.length);
     await audit(tx, actor, 'dataset.import', datasetId, {
       name: dataset.name,
