@@ -18,7 +18,7 @@ import {
   lockDatasetToUpdate,
   updateDataset,
 } from './datasets.ts';
-import { datasets, findDataset, listDatasets } from './store.ts';
+import { datasets, fields, findDataset, listDatasets } from './store.ts';
 
 const publicDataset = z
   .object({
@@ -33,6 +33,9 @@ const publicDataset = z
 
 const createBody = z.object(datasets.create).meta({ id: 'CreateDatasetBody' });
 const updateBody = z.object(datasets.patch).meta({ id: 'UpdateDatasetBody' });
+
+/** Datasets in a workspace document. */
+export const form = { fields, body: createBody, patch: updateBody };
 
 export const datasetFinder = (db: Database) => finder(db, 'dataset', 'dataset_id', findDataset);
 
