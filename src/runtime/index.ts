@@ -35,7 +35,7 @@ export { submitResultName } from './result.ts';
 export type { AttemptOutcome, Run, RunStart } from './run-store.ts';
 export { ModelError } from './step.ts';
 export { interruptedText } from './tool-plan.ts';
-export type { OpenedTools, Tool, ToolContext, ToolResult } from './tools.ts';
+export type { OpenedTools, Tool, ToolResult } from './tools.ts';
 
 export type { WorkSource } from './worker.ts';
 

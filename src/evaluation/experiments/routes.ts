@@ -30,7 +30,7 @@ import { toResponses } from './summary.ts';
 /** The confidence of the detectable drop that a comparison shows. */
 const confidence = 0.95;
 
-export const path = '/experiments';
+const path = '/experiments';
 export const onePath = `${path}/{experiment_id}`;
 
 export const findExperimentRow = (db: Database) => finder(db, 'experiment', 'experiment_id', findExperiment);

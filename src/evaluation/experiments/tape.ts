@@ -27,7 +27,7 @@ export interface Entry {
 }
 
 /** A reply of the model; `recorded` is null for one that was written by hand. */
-export interface TapeReply {
+interface TapeReply {
   message: Message & { role: 'assistant' };
   recorded: RecordedReply | null;
   /** The message after it is the loop's reminder of a missing result. */

@@ -32,7 +32,7 @@ export interface GradedTrial {
 }
 
 /** What makes a judge the same one: with another rubric, model or number of votes it is another. */
-export interface JudgeIdentity {
+interface JudgeIdentity {
   key: string;
   rubric: string;
   llmId: string;
