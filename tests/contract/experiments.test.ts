@@ -31,6 +31,8 @@ onEachDatabase((at) => {
         { name: 'look', annotations: { readOnlyHint: true, idempotentHint: true }, result: result('look') },
         { name: 'book', result: result('book') },
         { name: 'pay', result: result('pay') },
+        // Every other call breaks off, so that no one knows its outcome.
+        { name: 'send', result: result('send'), wire: (n) => (n % 2 === 0 ? 'reset' : undefined) },
       ],
     });
     const server = { name: 'shop', prefix: 's', url: tools.url };
@@ -38,13 +40,18 @@ onEachDatabase((at) => {
     const tool_policies = [
       { tool_server_id: serverId, tool: 'look', policy: 'allow' },
       { tool_server_id: serverId, tool: 'book', policy: 'allow' },
+      { tool_server_id: serverId, tool: 'send', policy: 'allow' },
       { tool_server_id: serverId, tool: 'pay', policy: 'require_approval' },
     ];
-    agent = await newAgent(at(), { name: 'tested', tool_server_ids: [serverId], tool_policies });
+    const settings = { max_attempts: 1 };
+    agent = await newAgent(at(), { name: 'tested', tool_server_ids: [serverId], tool_policies, settings });
     dataset = (await ok(at().api.post('/datasets', { name: 'of runs' }))).id;
   });
 
-  const ended = (id: string, statuses = ['COMPLETED', 'ERROR', 'NEEDS_REVIEW']): Promise<Json> =>
+  const ended = (
+    id: string,
+    statuses = ['COMPLETED', 'ERROR', 'NEEDS_REVIEW', 'INDETERMINATE'],
+  ): Promise<Json> =>
     until(async () => {
       const item = await ok(at().api.get(`/work-items/${id}`));
       return statuses.includes(item.status) ? item : undefined;
@@ -96,13 +103,26 @@ onEachDatabase((at) => {
     const asked = await run([call('request_review', { reason: 'May I?' })]);
     await ok(at().api.post(`/work-items/${asked.id}/continue`, { message: 'You may.' }));
     await ended(asked.id, ['COMPLETED']);
-    for (const { id } of [plain, parallel, approved, asked]) {
+    const failed = await run([call('look', { a: 2 }), { fail: 'gone' }]);
+    expect(failed.status).toBe('ERROR');
+    await ok(at().api.post(`/work-items/${failed.id}/continue`, { message: 'Try again.' }));
+    await ended(failed.id, ['COMPLETED']);
+    const unknown = await run([
+      { tools: [call('send', { n: 1 }), call('look', { a: 3 })] },
+      { text: 'Sent.' },
+    ]);
+    expect(unknown.status).toBe('INDETERMINATE');
+    const [{ approval_id }] = unknown.pending_approvals;
+    const again = [{ approval_id, decision: 'approve' }];
+    await ok(at().api.post(`/work-items/${unknown.id}/continue`, { decisions: again }));
+    await ended(unknown.id, ['COMPLETED']);
+    for (const { id } of [plain, parallel, approved, asked, failed, unknown]) {
       await newCase(dataset, { work_item_id: id, name: id });
     }
     const before = contacts();
     for (const order of ['any_order', 'strict']) {
       const experiment = await done({ model: 'recorded', order });
-      expect(experiment).toMatchObject({ trials: { total: 4, completed: 4 }, version: 1, llms: [] });
+      expect(experiment).toMatchObject({ trials: { total: 6, completed: 6 }, version: 1, llms: [] });
       for (const trial of await trialsOf(experiment)) {
         expect(trial).toMatchObject({
           outcome: 'completed',
@@ -325,7 +345,7 @@ onEachDatabase((at) => {
     expectError(await start({ agent_id: external.id }), 400, /External workers/);
     await ok(at().api.patch('/advanced-settings', { MAX_TRIALS_PER_EXPERIMENT: 1 }));
     const setting = { setting: 'MAX_TRIALS_PER_EXPERIMENT' };
-    expectError(await start({}), 400, /4 trials; the maximum is 1/, setting);
+    expectError(await start({}), 400, /6 trials; the maximum is 1/, setting);
     await ok(at().api.patch('/advanced-settings', { MAX_TRIALS_PER_EXPERIMENT: 10_000 }));
     const member = await newKey(at(), 'member');
     expect((await at().as(member.value).get('/experiments')).status).toBe(403);
