@@ -39,7 +39,7 @@ export const runTrials = async (kills: number): Promise<TrialsReport> => {
   const experiments: string[] = [];
   const offer = async (client = api): Promise<void> => {
     const body = { agent_id: agent.id, dataset_id: dataset.id, repetitions };
-    experiments.push((await must(client.post('/experiments', body))).id);
+    experiments.push((await must(client.post('/experiments', body))).id!);
   };
   for (let n = 0; n < kills; n++) {
     const victim = n % 2;
@@ -70,7 +70,7 @@ export const runTrials = async (kills: number): Promise<TrialsReport> => {
   if (rows.length !== expected) problems.push(`${rows.length} of ${expected} trials`);
   for (const id of experiments) {
     const { score, trials } = await must(fixture.api().get(`/experiments/${id}`));
-    if (score !== 1 || trials.completed !== cases * repetitions)
+    if (score !== 1 || trials?.completed !== cases * repetitions)
       problems.push(JSON.stringify({ score, trials }));
   }
   return { takenOver: rows.reduce((sum, { attempts }) => sum + attempts - 1, 0), problems };
