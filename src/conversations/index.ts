@@ -16,7 +16,7 @@ import { deleteEventsOfAgent, listLastSeqs, listOpenRuns } from './store.ts';
 
 export { getConversation, keepConversation } from './conversations.ts';
 export { readRunRecording } from './recording.ts';
-export { type ConversationRun, findRun } from './run-store.ts';
+export { findRun } from './run-store.ts';
 
 export interface ConversationNeeds {
   runtime: Pick<Runtime, 'workerOf'>;

@@ -25,7 +25,6 @@ import {
   type Experiments,
 } from './experiments/index.ts';
 
-export { form as datasetForm } from './datasets/routes.ts';
 export { keepTrial } from './experiments/index.ts';
 
 /** The rules of datasets, for the workspace document. */

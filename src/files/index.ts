@@ -22,7 +22,6 @@ export {
   listFiles,
   type OwnerIds,
   ownedBy,
-  ownerOf,
   type StoredFile,
 } from './store.ts';
 

@@ -47,7 +47,7 @@ export interface CaseParts {
 }
 
 /** Loads the case that a path names. Throws 404. */
-export const caseFinder = (db: Database) => {
+const caseFinder = (db: Database) => {
   const findDatasetOf = datasetFinder(db);
   return async (request: { params: Record<string, string> }): Promise<Found> => {
     const dataset = await findDatasetOf(request);

@@ -18,9 +18,9 @@ import {
   lockDatasetToUpdate,
   updateDataset,
 } from './datasets.ts';
-import { datasets, fields, findDataset, listDatasets } from './store.ts';
+import { datasets, findDataset, listDatasets } from './store.ts';
 
-export const publicDataset = z
+const publicDataset = z
   .object({
     id,
     ...datasets.shown,
@@ -33,9 +33,6 @@ export const publicDataset = z
 
 const createBody = z.object(datasets.create).meta({ id: 'CreateDatasetBody' });
 const updateBody = z.object(datasets.patch).meta({ id: 'UpdateDatasetBody' });
-
-/** Datasets in a workspace document. */
-export const form = { fields, body: createBody, patch: updateBody };
 
 export const datasetFinder = (db: Database) => finder(db, 'dataset', 'dataset_id', findDataset);
 

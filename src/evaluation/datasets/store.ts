@@ -19,7 +19,7 @@ import { datasetGraders, shownGrader } from '../graders/schemas.ts';
 const modes = ['worker', 'conversational'] as const;
 export type DatasetMode = (typeof modes)[number];
 
-export const fields = {
+const fields = {
   name: required(text(200, 1).describe('Unique.')),
   description: nullable(text(10_000)),
   mode: withDefault(z.enum(modes).describe('The mode of the agents that run its cases.'), 'worker').fixed(
