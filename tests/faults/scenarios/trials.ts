@@ -70,7 +70,7 @@ export const runTrials = async (kills: number): Promise<TrialsReport> => {
   if (rows.length !== expected) problems.push(`${rows.length} of ${expected} trials`);
   for (const id of experiments) {
     const { score, trials } = await must(fixture.api().get(`/experiments/${id}`));
-    if (score !== 1 || trials?.completed !== cases * repetitions)
+    if (score !== 1 || trials!.completed !== cases * repetitions)
       problems.push(JSON.stringify({ score, trials }));
   }
   return { takenOver: rows.reduce((sum, { attempts }) => sum + attempts - 1, 0), problems };
