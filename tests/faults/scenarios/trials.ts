@@ -69,9 +69,12 @@ export const runTrials = async (kills: number): Promise<TrialsReport> => {
   const expected = experiments.length * cases * repetitions;
   if (rows.length !== expected) problems.push(`${rows.length} of ${expected} trials`);
   for (const id of experiments) {
-    const { score, trials } = await must(fixture.api().get(`/experiments/${id}`));
-    if (score !== 1 || trials!.completed !== cases * repetitions)
-      problems.push(JSON.stringify({ score, trials }));
+    const shown: { score: number; trials: { completed: number } } = await must(
+      fixture.api().get(`/experiments/${id}`),
+    );
+    if (shown.score !== 1 || shown.trials.completed !== cases * repetitions) {
+      problems.push(JSON.stringify(shown));
+    }
   }
   return { takenOver: rows.reduce((sum, { attempts }) => sum + attempts - 1, 0), problems };
 };
