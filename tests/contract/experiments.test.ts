@@ -1,7 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import { sha256 } from '../../src/lib/crypto.ts';
+import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { startToolServer, type TestToolServer } from '../harness/tool-server.ts';
 import { until } from '../harness/wait.ts';
+import { newConversation, scripted } from './conversations-fixture.ts';
+import { upload } from './files-fixture.ts';
 import { expectError, faults, newAgent, newKey, ok, onEachDatabase, unknownId } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
@@ -28,6 +31,8 @@ onEachDatabase((at) => {
         { name: 'look', annotations: { readOnlyHint: true, idempotentHint: true }, result: result('look') },
         { name: 'book', result: result('book') },
         { name: 'pay', result: result('pay') },
+        // Every other call breaks off, so that no one knows its outcome.
+        { name: 'send', result: result('send'), wire: (n) => (n % 2 === 0 ? 'reset' : undefined) },
       ],
     });
     const server = { name: 'shop', prefix: 's', url: tools.url };
@@ -35,13 +40,18 @@ onEachDatabase((at) => {
     const tool_policies = [
       { tool_server_id: serverId, tool: 'look', policy: 'allow' },
       { tool_server_id: serverId, tool: 'book', policy: 'allow' },
+      { tool_server_id: serverId, tool: 'send', policy: 'allow' },
       { tool_server_id: serverId, tool: 'pay', policy: 'require_approval' },
     ];
-    agent = await newAgent(at(), { name: 'tested', tool_server_ids: [serverId], tool_policies });
+    const settings = { max_attempts: 1 };
+    agent = await newAgent(at(), { name: 'tested', tool_server_ids: [serverId], tool_policies, settings });
     dataset = (await ok(at().api.post('/datasets', { name: 'of runs' }))).id;
   });
 
-  const ended = (id: string, statuses = ['COMPLETED', 'ERROR', 'NEEDS_REVIEW']): Promise<Json> =>
+  const ended = (
+    id: string,
+    statuses = ['COMPLETED', 'ERROR', 'NEEDS_REVIEW', 'INDETERMINATE'],
+  ): Promise<Json> =>
     until(async () => {
       const item = await ok(at().api.get(`/work-items/${id}`));
       return statuses.includes(item.status) ? item : undefined;
@@ -93,13 +103,26 @@ onEachDatabase((at) => {
     const asked = await run([call('request_review', { reason: 'May I?' })]);
     await ok(at().api.post(`/work-items/${asked.id}/continue`, { message: 'You may.' }));
     await ended(asked.id, ['COMPLETED']);
-    for (const { id } of [plain, parallel, approved, asked]) {
+    const failed = await run([call('look', { a: 2 }), { fail: 'gone' }]);
+    expect(failed.status).toBe('ERROR');
+    await ok(at().api.post(`/work-items/${failed.id}/continue`, { message: 'Try again.' }));
+    await ended(failed.id, ['COMPLETED']);
+    const unknown = await run([
+      { tools: [call('send', { n: 1 }), call('look', { a: 3 })] },
+      { text: 'Sent.' },
+    ]);
+    expect(unknown.status).toBe('INDETERMINATE');
+    const [{ approval_id }] = unknown.pending_approvals;
+    const again = [{ approval_id, decision: 'approve' }];
+    await ok(at().api.post(`/work-items/${unknown.id}/continue`, { decisions: again }));
+    await ended(unknown.id, ['COMPLETED']);
+    for (const { id } of [plain, parallel, approved, asked, failed, unknown]) {
       await newCase(dataset, { work_item_id: id, name: id });
     }
     const before = contacts();
     for (const order of ['any_order', 'strict']) {
       const experiment = await done({ model: 'recorded', order });
-      expect(experiment).toMatchObject({ trials: { total: 4, completed: 4 }, version: 1, llms: [] });
+      expect(experiment).toMatchObject({ trials: { total: 6, completed: 6 }, version: 1, llms: [] });
       for (const trial of await trialsOf(experiment)) {
         expect(trial).toMatchObject({
           outcome: 'completed',
@@ -322,7 +345,7 @@ onEachDatabase((at) => {
     expectError(await start({ agent_id: external.id }), 400, /External workers/);
     await ok(at().api.patch('/advanced-settings', { MAX_TRIALS_PER_EXPERIMENT: 1 }));
     const setting = { setting: 'MAX_TRIALS_PER_EXPERIMENT' };
-    expectError(await start({}), 400, /4 trials; the maximum is 1/, setting);
+    expectError(await start({}), 400, /6 trials; the maximum is 1/, setting);
     await ok(at().api.patch('/advanced-settings', { MAX_TRIALS_PER_EXPERIMENT: 10_000 }));
     const member = await newKey(at(), 'member');
     expect((await at().as(member.value).get('/experiments')).status).toBe(403);
@@ -389,5 +412,83 @@ onEachDatabase((at) => {
     expect(await found()).toMatchObject(counted);
     expect((await at().api.delete(`/experiments/${experiment.id}`)).status).toBe(204);
     expect(await found(), 'labels outlive their trial').toMatchObject(counted);
+  });
+
+  test('a run of a conversation is replayed with the messages before it', async () => {
+    const talker = await newAgent(at(), { name: 'talks', mode: 'conversational', instructions: 'Be kind.' });
+    const talk = await newConversation(at(), { agentId: talker.id });
+    await talk.send({ content: 'First.' });
+    const asks = scripted({ steps: [call('request_review', { reason: 'May I?' })] });
+    const { id } = await talk.send({ content: asks });
+    expect(await talk.send({ content: 'You may.' })).toMatchObject({ id, status: 'completed' });
+    const dataset_id = await newDataset({ mode: 'conversational' });
+    const made = await newCase(dataset_id, { run_id: id });
+    expect(made.input.history.length).toBeGreaterThan(1);
+    const experiment = await done({ agent_id: talker.id, dataset_id, model: 'recorded' });
+    const [trial] = await trialsOf(experiment);
+    expect(trial).toMatchObject({ outcome: 'completed', divergences: [] });
+    const messages = await ok(
+      at().api.get(`/experiments/${experiment.id}/trials/${trial.id}/messages?limit=200`),
+    );
+    const roles = messages.data.toReversed().map(({ role }: Json) => role);
+    expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'user', ...roles.slice(5)]);
+    expect(trial.transcript_hash).toBe(made.transcript_hash);
+  });
+
+  test('data frames of recorded calls are there for local tools and for SQL', async () => {
+    const item = await ok(
+      at().api.post('/work-items', { agent_id: agent.id, draft: true, message: 'Count' }),
+    );
+    await upload(at().api, `/work-items/${item.id}`, 'a.csv', 'a,b\n1,2\n3,4\n');
+    const frame = { tool: 'make_data_frame', args: { file: 'a.csv', name: 'table_a' } };
+    const kept = {
+      tool: 'query_data_frames',
+      args: { sql: 'select sum(a) as n from table_a', save_as: 'total' },
+    };
+    const payload = { mock: { steps: [frame, kept, { text: 'End.' }] } };
+    await ok(at().api.patch(`/work-items/${item.id}`, { payload }));
+    await ok(at().api.post(`/work-items/${item.id}/submit`));
+    await ended(item.id, ['COMPLETED']);
+    const graders = [
+      { type: 'sql', query: 'select n from total', expected: [[4]] },
+      { type: 'sql', name: 'not made', query: 'select 1 from no_such_frame' },
+    ];
+    const dataset_id = await newDataset({ graders });
+    const made = await newCase(dataset_id, { work_item_id: item.id });
+    const [replayed] = await trialsOf(await done({ dataset_id }));
+    expect(replayed.outcome, JSON.stringify(replayed)).toBe('completed');
+    expect(replayed.scores.map(({ value }: Json) => value)).toEqual([1, 0]);
+    // Without the tape the same calls run inside the trial, on the files of the case.
+    await ok(at().api.patch(`/datasets/${dataset_id}/cases/${made.id}`, { tape: null }));
+    const [local] = await trialsOf(await done({ dataset_id }));
+    expect(local.scores.map(({ value }: Json) => value)).toEqual([1, 0]);
+    const frames = await at().sql`select trial_id from data_frames where trial_id = ${local.id}`;
+    expect(frames).toHaveLength(2);
+    await ok(at().api.delete(`/experiments/${local.experiment_id}`), 204);
+    expect(await at().sql`select trial_id from data_frames where trial_id = ${local.id}`).toEqual([]);
+  });
+
+  test('a trial has a trace only with EVALUATION_TRACES, and then an event for each score', async () => {
+    await using backend = await startOtlpReceiver();
+    const settings = { provider: 'otlp_custom_headers', url: backend.url };
+    const { id } = await ok(at().api.post('/observability/integrations', { version: '1', settings }), 201);
+    const dataset_id = await newDataset({ graders: [{ type: 'steps', max_steps: 1 }] });
+    await newCase(dataset_id, written([{ text: 'End.' }]));
+    await done({ dataset_id });
+    await ok(at().api.patch('/advanced-settings', { EVALUATION_TRACES: true }));
+    const traced = await done({ dataset_id });
+    const [trial] = await trialsOf(traced);
+    const spans = await until(() => {
+      const all = backend.spans();
+      return all.some(({ name }) => name === 'evaluate steps') && all;
+    });
+    await ok(at().api.patch('/advanced-settings', { EVALUATION_TRACES: false }));
+    await ok(at().api.delete(`/observability/integrations/${id}`), 204);
+    const agents = spans.filter(({ name }) => name.startsWith('invoke_agent'));
+    expect(agents).toHaveLength(1);
+    const ids = { 'agent_platform.experiment.id': traced.id, 'agent_platform.trial.id': trial.id };
+    expect(agents[0]!.attributes).toMatchObject(ids);
+    const score = spans.find(({ name }) => name === 'evaluate steps')!;
+    expect(score).toMatchObject({ traceId: agents[0]!.traceId, attributes: ids });
   });
 });

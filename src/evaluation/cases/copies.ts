@@ -31,7 +31,8 @@ export interface CopyParts {
   folder: string;
 }
 
-const copyBytes = async ({ bytes, folder }: CopyParts, from: string, to: string): Promise<void> => {
+/** Copies the bytes of a file or data frame under a new id. */
+export const copyBytes = async ({ bytes, folder }: CopyParts, from: string, to: string): Promise<void> => {
   const path = join(folder, to);
   try {
     await pipeline(Readable.from(bytes.read(from)), createWriteStream(path, { mode: 0o600 }));

@@ -1,13 +1,11 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { mkdir } from 'node:fs/promises';
 import { insertFrame, listAllFrames } from '../../data-frames/index.ts';
-import { type Database, sql, type Tx } from '../../database/index.ts';
-import { dropBytes, type FileBytes, lockNames, type OwnerIds, waitingFolder } from '../../files/index.ts';
+import { sql, type Tx } from '../../database/index.ts';
+import { dropBytes, lockNames, type OwnerIds } from '../../files/index.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { type CaseContent, caseOwner } from '../cases/content.ts';
+import { type CopyParts, copyBytes } from '../cases/copies.ts';
 import type { Entry } from './tape.ts';
 
 /** The data frames of trials: copies of those of their cases. */
@@ -24,39 +22,24 @@ export const keepTrial = async (tx: Tx, { trial_id }: OwnerIds): Promise<void> =
   if (rows.length === 0) throw notFound('trial');
 };
 
-interface FrameCopies {
-  db: Database;
-  bytes: FileBytes;
-  dataDir: string;
-}
+type Frame = Awaited<ReturnType<typeof listAllFrames>>[number];
 
-/** Copies a data frame of the case under its name; one of that name is replaced. Without one nothing happens. */
-const copyFrame = async (
-  { db, bytes, dataDir }: FrameCopies,
-  trialId: string,
-  frame: Awaited<ReturnType<typeof listAllFrames>>[number],
-): Promise<void> => {
-  const folder = waitingFolder(dataDir);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+/** Copies a data frame of the case under its name; one of that name is replaced. */
+const copyFrame = async (parts: CopyParts, trialId: string, frame: Frame): Promise<void> => {
   const id = newId();
-  const path = join(folder, `frame-${id}`);
   const owner = trialOwner(trialId);
+  await mkdir(parts.folder, { recursive: true, mode: 0o700 });
+  await copyBytes(parts, frame.id, id);
   try {
-    await pipeline(bytes.read(frame.id), createWriteStream(path, { mode: 0o600, flags: 'wx' }));
-    await bytes.put(id, path);
-    try {
-      await db.tx(async (tx) => {
-        await keepTrial(tx, owner);
-        await lockNames(tx, owner);
-        await sql`delete from data_frames where trial_id = ${trialId} and name = ${frame.name}`.execute(tx);
-        await insertFrame(tx, { ...frame, case_id: null, ...owner, id } as Parameters<typeof insertFrame>[1]);
-      });
-    } catch (error) {
-      await dropBytes(bytes, id, error);
-      throw error;
-    }
-  } finally {
-    await rm(path, { force: true });
+    await parts.db.tx(async (tx) => {
+      await keepTrial(tx, owner);
+      await lockNames(tx, owner);
+      await sql`delete from data_frames where trial_id = ${trialId} and name = ${frame.name}`.execute(tx);
+      await insertFrame(tx, { ...frame, case_id: null, ...owner, id } as Parameters<typeof insertFrame>[1]);
+    });
+  } catch (error) {
+    await dropBytes(parts.bytes, id, error);
+    throw error;
   }
 };
 
@@ -65,20 +48,20 @@ const copyFrame = async (
  * recorded call made.
  */
 export const openFrames = async (
-  copies: FrameCopies,
+  parts: CopyParts,
   trialId: string,
   { case_id, made }: Pick<CaseContent, 'case_id' | 'made'>,
 ): Promise<{ restore(entry: Pick<Entry, 'made'>): Promise<void> }> => {
-  const { db } = copies;
+  const { db } = parts;
   // A lost worker may have left some.
   await db.tx((tx) => sql`delete from data_frames where trial_id = ${trialId}`.execute(tx));
   const frames = await db.run((executor) => listAllFrames(executor, caseOwner(case_id)));
   const later = new Set(made.map(({ data_frame }) => data_frame));
-  for (const frame of frames) if (!later.has(frame.name)) await copyFrame(copies, trialId, frame);
+  for (const frame of frames) if (!later.has(frame.name)) await copyFrame(parts, trialId, frame);
   return {
     restore: async (entry) => {
       const frame = frames.find(({ name }) => name === entry.made);
-      if (frame) await copyFrame(copies, trialId, frame);
+      if (frame) await copyFrame(parts, trialId, frame);
     },
   };
 };

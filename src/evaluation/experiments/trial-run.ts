@@ -38,6 +38,7 @@ export interface TrialEnd {
   verdict: Verdict;
   result: unknown;
   error: RunError | null;
+  /** Without the messages before its input. */
   messages: Message[];
   divergences: Divergence[];
   unusedCalls: number;
@@ -251,7 +252,9 @@ export const runTrial = async (
       if (modes.on_divergence === 'end') last = 'diverged';
     }
     const shown = { verdict: last, result: null, error: null, ...more };
-    return { ...shown, messages, divergences, unusedCalls: unused.length, usage, model, durationMs };
+    const first = messages[0]?.role === 'system' ? 1 : 0;
+    const own = [...messages.slice(0, first), ...messages.slice(first + history.length)];
+    return { ...shown, messages: own, divergences, unusedCalls: unused.length, usage, model, durationMs };
   };
 
   if (modes.model === 'recorded' && tape.replies.length === 0) {

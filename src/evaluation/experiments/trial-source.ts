@@ -2,7 +2,7 @@ import { getPinned, type PinnedAgent } from '../../agents/index.ts';
 import type { DataFrames } from '../../data-frames/index.ts';
 import type { Executor } from '../../database/index.ts';
 import type { Services } from '../../feature.ts';
-import type { FileBytes } from '../../files/index.ts';
+import { type FileBytes, waitingFolder } from '../../files/index.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { rfc8785 } from '../../lib/rfc8785.ts';
@@ -87,17 +87,16 @@ const callsOf = (messages: readonly StoredMessage[]) =>
         ),
   );
 
-/** The trial for its graders. The messages before the last one that the case gives are input, not output. */
+/** The trial for its graders. */
 const gradedOf = (content: CaseContent, record: TrialRecord): GradedTrial => {
-  const { tape, expected, input } = content;
-  const own = record.messages.filter(({ role }) => role !== 'system').slice(input.history.length);
+  const { tape, expected } = content;
   const recorded = tape === null ? null : callsOf(tape.messages);
   const { usage, duration_ms, result } = record;
   return {
     input: shownInput(content),
     result,
     expected,
-    calls: callsOf(own),
+    calls: callsOf(record.messages),
     recordedCalls:
       recorded?.map((call) => ({ ...call, arguments: (call.arguments ?? {}) as Record<string, unknown> })) ??
       null,
@@ -223,7 +222,11 @@ export const trialSource = (services: Services, needs: TrialNeeds): WorkSource<T
     onTraceparent: (traceparent: string | null) => void,
   ): Promise<TrialRecord> => {
     const agent = await db.run((executor) => getPinned(executor, run.agentId, run.agentVersion));
-    const frames = await openFrames({ db, bytes: needs.bytes, dataDir: config.dataDir }, run.id, content);
+    const frames = await openFrames(
+      { db, bytes: needs.bytes, folder: waitingFolder(config.dataDir) },
+      run.id,
+      content,
+    );
     const isTraced = settings.get().EVALUATION_TRACES;
     const openTools = async (pinned: PinnedAgent, signal: AbortSignal): Promise<OpenedTools> => {
       onTraceparent(isTraced ? needs.tracing.traceparent() : null);
