@@ -70,6 +70,7 @@ describe('the examples in the READMEs of the clients', () => {
     expect(blockOf(readmes.python, 'sh')).toBe('pip install ./clients/python\n');
   });
 
+  // Two runs of the compiler, which take a minute where other tests run beside it.
   test('TypeScript: the package is made with its license, and the example compiles and runs with it', async () => {
     const source = join(folder, 'client');
     await cp(join(root, 'clients/typescript'), source, { recursive: true });
@@ -108,7 +109,7 @@ describe('the examples in the READMEs of the clients', () => {
     const env = { ...process.env, KEY: adminKey };
     const { stdout } = await run(process.execPath, ['main.js'], { cwd: project, env });
     await expectDone(stdout);
-  });
+  }, 180_000);
 
   test('Python: the package names its license', () => {
     const license = readFileSync(join(root, 'LICENSE'), 'utf8');
