@@ -5,7 +5,7 @@ import type { Watcher } from '../event-streams/index.ts';
 import { ApiError, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
-import { type MessagePart, textPart } from '../messages/index.ts';
+import { type MessagePart, textOf, textPart } from '../messages/index.ts';
 import { type Continuation, type ContinueBody, shownApprovals } from '../runs/index.ts';
 import { lockConversation } from './conversations.ts';
 import { appendEvents } from './event-store.ts';
@@ -41,9 +41,6 @@ const partsOf = (content: MessageBody['content']): MessagePart[] => {
   if (faults.length > 0) throw unprocessable(faults);
   return content.flatMap((part) => (part.type === 'text' ? [textPart(part.text)] : []));
 };
-
-const textOf = (parts: readonly MessagePart[]): string =>
-  parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 
 const refusal = (
   { status, active_run_id }: Conversation,

@@ -83,3 +83,17 @@ export const characters = (text: string): number => {
   for (const _ of text) n++;
   return n;
 };
+
+/**
+ * The name, or the first of `name-2`, `name-3` … that is not taken. Before a number, what is longer than `most` characters is
+ * cut.
+ */
+export const numberedName = (
+  name: string,
+  isTaken: (name: string) => boolean,
+  most = Number.POSITIVE_INFINITY,
+): string => {
+  let free = name;
+  for (let n = 2; isTaken(free); n++) free = `${[...name].slice(0, most).join('')}-${n}`;
+  return free;
+};

@@ -22,6 +22,10 @@ export type MessagePart =
       executed_arguments?: Record<string, unknown>;
     };
 
+/** The text of a message, without its calls and results. */
+export const textOf = (parts: readonly MessagePart[]): string =>
+  parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
 export const textPart = (text: string): MessagePart => ({ type: 'text', text });
 
 /** Stored content of the message of an assistant or a tool. For the other roles it is the text alone. */

@@ -1,4 +1,4 @@
-import { type MessagePart, type MessageRole, textPart } from '../messages/index.ts';
+import { type MessagePart, type MessageRole, textOf, textPart } from '../messages/index.ts';
 
 /** A tool call of a model. `fault` says why its arguments could not be read. */
 export interface ToolCall {
@@ -96,7 +96,7 @@ export const toContent = (message: Message): MessagePart[] => {
 
 /** A stored message as models get it. */
 export const fromStored = ({ role, content, provider_parts }: StoredMessage): Message => {
-  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const text = textOf(content);
   if (role === 'assistant') {
     const tool_calls = content.flatMap((part) => {
       if (part.type !== 'tool_call') return [];

@@ -1,4 +1,5 @@
 import type { Executor } from '../database/index.ts';
+import { textOf } from '../messages/index.ts';
 import type { Continuation, RecordedDecision, Recording, RunError } from '../runs/index.ts';
 import { listRecordedMessages, listStopsAfter } from './recording-store.ts';
 import type { WorkItem } from './store.ts';
@@ -60,7 +61,7 @@ const continuationsOf = (messages: Messages, stops: Stops): Continuation[] =>
     const said = messages.find(
       (message) => message.seq > stop.seq && message.seq < seq && message.role === 'user',
     );
-    const text = said?.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    const text = said && textOf(said.content);
     return {
       after: before.length,
       stopped: stoppedAs[from as keyof typeof stoppedAs] ?? 'error',

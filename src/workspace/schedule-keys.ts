@@ -1,3 +1,4 @@
+import { numberedName } from '../lib/text.ts';
 import type { Entry } from './entries.ts';
 import type { State } from './state.ts';
 
@@ -24,9 +25,7 @@ export const keysOf = (rows: readonly Keyed[]): string[] => {
   return rows.map((row, i) => {
     const stored = storedKey(row);
     if (stored !== undefined) return stored;
-    const start = row.work_item_name || `schedule-${i + 1}`;
-    let key = start;
-    for (let n = 2; taken.has(key); n++) key = `${start}-${n}`;
+    const key = numberedName(row.work_item_name || `schedule-${i + 1}`, (one) => taken.has(one));
     taken.add(key);
     return key;
   });

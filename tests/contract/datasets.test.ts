@@ -145,6 +145,11 @@ onPostgres((at) => {
     expect(await send()).toMatchObject({ created: 0, unchanged: 2 });
     const names = (await ok(at().api.get(`/datasets/${id}/cases`))).data.map(({ name }: Named) => name);
     expect(names).toEqual(['same-2', 'same']);
+
+    // The longest name that a case may have: the number takes the place of its end, and none is lost.
+    const long = ['a', 'b', 'c'].map((x) => JSON.stringify({ vars: { x }, description: 'n'.repeat(200) }));
+    const body = { content: long.join('\n'), format: 'promptfoo' };
+    expect(await ok(at().api.post(`/datasets/${id}/import`, body))).toMatchObject({ created: 3 });
   });
 
   test('an export, imported into an empty dataset, gives equal cases', async () => {

@@ -5,6 +5,7 @@ import { badRequest, notFound, unprocessable } from '../../lib/errors.ts';
 import { isId, newId } from '../../lib/ids.ts';
 import type { Actor } from '../../lib/principal.ts';
 import { rfc8785 } from '../../lib/rfc8785.ts';
+import { numberedName } from '../../lib/text.ts';
 import { readSettings, type Settings } from '../../settings/index.ts';
 import { lockDataset, lockJudgeLlms } from '../datasets/datasets.ts';
 import { type Dataset, type DatasetMode, updateDatasetForCases } from '../datasets/store.ts';
@@ -33,6 +34,13 @@ export const shownInput = (mode: DatasetMode, { message, payload, history }: Cas
 /** The name of a case that was given none: equal for equal inputs. */
 const defaultName = (mode: DatasetMode, input: CaseInput): string =>
   `case-${sha256(rfc8785(shownInput(mode, input))).slice(0, 12)}`;
+
+/** Room for a number, in a name of at most 200 characters. */
+const numberedCharacters = 190;
+
+/** The name, or the first of `name-2`, `name-3` … that is not taken. */
+export const freeCaseName = (name: string, isTaken: (name: string) => boolean): string =>
+  numberedName(name, isTaken, numberedCharacters);
 
 const hashOf = (tape: Tape | null): string | null => tape && sha256(transcriptOf(tape.messages));
 

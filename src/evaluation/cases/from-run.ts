@@ -6,13 +6,13 @@ import { ApiError, unprocessable } from '../../lib/errors.ts';
 import { isId, newId } from '../../lib/ids.ts';
 import { isObject } from '../../lib/objects.ts';
 import { type Actor, mayCall } from '../../lib/principal.ts';
-import type { MessagePart } from '../../messages/index.ts';
+import { textOf } from '../../messages/index.ts';
 import type { RecordedMessage, Recording } from '../../runs/index.ts';
-import type { ProviderParts } from '../../runtime/index.ts';
+import { type ProviderParts, submitResultName } from '../../runtime/index.ts';
 import { findWorkItem, keepWorkItem, readRecording } from '../../work-items/index.ts';
 import { lockDataset } from '../datasets/datasets.ts';
 import type { DatasetMode } from '../datasets/store.ts';
-import { createCase, recordedValues } from './cases.ts';
+import { createCase, freeCaseName, recordedValues } from './cases.ts';
 import {
   type CaseContent,
   caseOwner,
@@ -123,23 +123,18 @@ const findSource = async (
   return source;
 };
 
-const textOf = (content: readonly MessagePart[]): string =>
-  content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-
 const finishReasonOf = ({ content, ended_by }: RecordedMessage): string => {
   if (content.some(({ type }) => type === 'tool_call')) return 'tool-calls';
   if (ended_by === 'model_answer_filtered') return 'content-filter';
   return ended_by === 'model_answer_truncated' || ended_by === 'max_tokens' ? 'length' : 'stop';
 };
 
-/** The tool that returns the result. A model that does not get it gives the result as JSON in its text. */
-const submitResult = 'submit_result';
-
 const repliesOf = (
   messages: readonly RecordedMessage[],
   { isCompleted, result }: Source,
 ): RecordedReply[] => {
   const last = messages.at(-1);
+  // A model that does not get the tool for its result gives it as JSON in its text.
   const isResultInText =
     isCompleted && isObject(result) && last?.role === 'assistant' && finishReasonOf(last) === 'stop';
   return messages
@@ -148,7 +143,7 @@ const repliesOf = (
       provider_parts: reply.provider_parts as ProviderParts | null,
       usage: reply.usage,
       finish_reason: finishReasonOf(reply),
-      left_out: isResultInText ? [submitResult] : [],
+      left_out: isResultInText ? [submitResultName] : [],
     }));
 };
 
@@ -177,13 +172,6 @@ const madeBy = (messages: readonly TapeMessage[], names: ReadonlySet<string>): M
   );
 };
 
-/** `name`, or the first of `name-2`, `name-3` … that no case of the dataset has. */
-const freeCaseName = (name: string, taken: ReadonlySet<string>): string => {
-  let free = name;
-  for (let n = 2; taken.has(free); n++) free = `${[...name].slice(0, 190).join('')}-${n}`;
-  return free;
-};
-
 const firstCharacters = 60;
 
 const valuesOf = async (
@@ -202,9 +190,13 @@ const valuesOf = async (
   const [first] = messages;
   const message = redaction.text(recording.message ?? (first ? textOf(first.content) : ''));
   const named = source.name ?? ([...message].slice(0, firstCharacters).join('').trim() || source.run.id);
+  const freeNameOf = async (): Promise<string> => {
+    const taken = await listNames(tx, datasetId);
+    return freeCaseName(redaction.text(named), (one) => taken.has(one));
+  };
   const expected = source.isCompleted ? redaction.value(source.result) : null;
   return recordedValues({
-    name: body.name ?? freeCaseName(redaction.text(named), await listNames(tx, datasetId)),
+    name: body.name ?? (await freeNameOf()),
     input: {
       message,
       payload: redaction.value(recording.payload),

@@ -1,4 +1,5 @@
 import { isObject } from '../../lib/objects.ts';
+import { numberedName } from '../../lib/text.ts';
 
 /** Assertions of promptfoo as graders. */
 
@@ -98,8 +99,7 @@ export const withUniqueNames = (graders: readonly Fields[]): Fields[] => {
   const taken = new Set<string>();
   return graders.map((grader) => {
     const name = String(grader.name ?? grader.type);
-    let free = name;
-    for (let n = 2; taken.has(free); n++) free = `${name}-${n}`;
+    const free = numberedName(name, (one) => taken.has(one));
     taken.add(free);
     return free === grader.type ? grader : { ...grader, name: free };
   });

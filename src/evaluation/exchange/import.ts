@@ -9,7 +9,7 @@ import type { Actor } from '../../lib/principal.ts';
 import { rfc8785 } from '../../lib/rfc8785.ts';
 import { mostFaults } from '../../lib/text.ts';
 import { readSettings } from '../../settings/index.ts';
-import { changedValues, checkCaseCount, checkCaseSize, writtenValues } from '../cases/cases.ts';
+import { changedValues, checkCaseCount, checkCaseSize, freeCaseName, writtenValues } from '../cases/cases.ts';
 import { type CaseChanges, importedCase, type WrittenCase } from '../cases/schemas.ts';
 import { type Case, type CaseValues, insertCases, listCasesByName, updateCases } from '../cases/store.ts';
 import { lockDataset, lockJudgeLlms } from '../datasets/datasets.ts';
@@ -81,9 +81,7 @@ const nameAll = (
     } else if (format === 'jsonl') {
       faults.push({ line: one.line, message: `name: is that of line ${same.line}` });
     } else {
-      let n = 2;
-      while (firsts.has(`${name}-${n}`)) n++;
-      const free = `${[...name].slice(0, 190).join('')}-${n}`;
+      const free = freeCaseName(name, (other) => firsts.has(other));
       firsts.set(free, { ...one, values: { ...one.values, name: free } });
     }
   }
