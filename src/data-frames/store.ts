@@ -73,8 +73,8 @@ export const insertFrame = async (tx: Tx, frame: Omit<DataFrame, 'created_at'>):
     insert into data_frames (id, conversation_id, work_item_id, case_id, trial_id, name, description, source, columns,
       row_count, size_bytes, truncated, warnings, created_by)
     values (${frame.id}, ${frame.conversation_id}, ${frame.work_item_id}, ${frame.case_id ?? null},
-      ${frame.trial_id ?? null}, ${frame.name}, ${frame.description}, ${json(frame.source)}::jsonb, ${json(frame.columns)}::jsonb, ${frame.row_count}, ${frame.size_bytes},
-      ${frame.truncated}, ${json(frame.warnings)}::jsonb, ${frame.created_by})
+      ${frame.trial_id ?? null}, ${frame.name}, ${frame.description}, ${json(frame.source)}::jsonb,
+      ${json(frame.columns)}::jsonb, ${frame.row_count}, ${frame.size_bytes}, ${frame.truncated}, ${json(frame.warnings)}::jsonb, ${frame.created_by})
     returning ${columns}`.execute(tx);
   return rows[0]!;
 };

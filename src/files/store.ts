@@ -25,7 +25,8 @@ export type StoredFile = OwnerIds & {
   created_at: Date;
 };
 
-const columns = sql`id, conversation_id, work_item_id, case_id, trial_id, name, content_type, size_bytes, sha256, created_by, created_at`;
+const columns = sql`id, conversation_id, work_item_id, case_id, trial_id, name, content_type, size_bytes, sha256,
+  created_by, created_at`;
 
 /** The condition that a row belongs to the owner, in a form that uses the index of its kind. */
 export const ownedBy = (owner: OwnerIds) => {

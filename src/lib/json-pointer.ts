@@ -1,13 +1,17 @@
 /** JSON Pointers (RFC 6901). */
 
+/** Returns a key as a token of a pointer. */
+export const pointerToken = (key: string | number): string =>
+  String(key).replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** Returns the key that a token names. */
+export const keyOfToken = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~');
+
 /** Returns the tokens of a pointer; null if it is malformed. `''` is the whole value: no tokens. */
 export const pointerTokens = (pointer: string): string[] | null => {
   if (pointer === '') return [];
   if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) return null;
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return pointer.slice(1).split('/').map(keyOfToken);
 };
 
 /** The index of an element (section 4); `-` names the element after the last. */

@@ -1,10 +1,11 @@
-import { Worker } from 'node:worker_threads';
 import { visit, Document as YamlDocument } from 'yaml';
 import { type ApiError, type Fault, unprocessable } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import { isObject } from '../lib/objects.ts';
 import { nestsDeeperThan, storageFaults } from '../lib/text.ts';
-import { mostNesting, type Parsed, parseYaml } from './yaml.ts';
+import { onThread } from '../lib/thread.ts';
+import { mostNesting } from '../lib/yaml.ts';
+import { type Parsed, parseYaml } from './yaml.ts';
 
 /** A document of the workspace as text: YAML 1.2 or JSON. */
 
@@ -35,11 +36,7 @@ const longText = 262_144;
 const fault = (message: string): ApiError => unprocessable([{ path: 'document', message }]);
 
 const parseOnThread = (text: string): Promise<Parsed> =>
-  new Promise((resolve, reject) => {
-    const thread = new Worker(new URL('./yaml-worker.ts', import.meta.url), { workerData: text });
-    thread.once('message', resolve);
-    thread.once('error', reject);
-  });
+  onThread(new URL('./yaml-worker.ts', import.meta.url), text);
 
 /** JSON is read by its own parser, which is a hundred times faster. What it cannot read may still be YAML. */
 const parse = async (text: string): Promise<unknown> => {

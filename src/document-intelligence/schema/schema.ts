@@ -1,4 +1,5 @@
 import type { Fault } from '../../lib/errors.ts';
+import { keyOfToken, pointerToken } from '../../lib/json-pointer.ts';
 import { isObject } from '../../lib/objects.ts';
 
 /** The accepted part of JSON Schema, as a tree without references. */
@@ -81,8 +82,7 @@ const keywordsOf = {
 } as const;
 
 /** A key as a part of a JSON Pointer (RFC 6901). */
-export const pointerPart = (key: string | number): string =>
-  `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+export const pointerPart = (key: string | number): string => `/${pointerToken(key)}`;
 
 class SchemaFault extends Error {
   readonly fault: Fault;
@@ -268,7 +268,7 @@ class SchemaReader {
 /** A part of a JSON Pointer in a fragment of a URI; null if it is none. */
 const decode = (part: string): string | null => {
   try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    return keyOfToken(decodeURIComponent(part));
   } catch {
     return null;
   }

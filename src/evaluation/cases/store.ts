@@ -116,6 +116,19 @@ export const listWholeCases = async (
   return rows.map(toCase);
 };
 
+/** The enabled cases of a dataset with one of these tags, or all if there are none, in the order of their names. */
+export const listEnabledCases = async (
+  executor: Executor,
+  datasetId: string,
+  tags: readonly string[],
+): Promise<{ id: string; revision: number; name: string }[]> => {
+  const tagged = tags.length === 0 ? sql`` : sql`and tags && ${[...tags]}::text[]`;
+  const { rows } = await sql<{ id: string; revision: number; name: string }>`
+    select id, revision, name from cases where dataset_id = ${datasetId} and enabled ${tagged}
+    order by name collate "C", id`.execute(executor);
+  return rows;
+};
+
 /** The whole cases with these names. */
 export const listCasesByName = async (
   executor: Executor,

@@ -70,12 +70,8 @@ export const createDataset = async (
 };
 
 /** Returns the dataset, locked until the transaction ends. Throws 404 if there is none. */
-export const lockDataset = async (
-  tx: Tx,
-  id: string,
-  lock: 'share' | 'update' = 'update',
-): Promise<Dataset> => {
-  const dataset = isId(id) ? await findLockedDataset(tx, id, lock) : undefined;
+export const lockDataset = async (tx: Tx, id: string): Promise<Dataset> => {
+  const dataset = isId(id) ? await findLockedDataset(tx, id, 'update') : undefined;
   if (!dataset) throw notFound('dataset');
   return dataset;
 };

@@ -1,6 +1,6 @@
-import { Worker } from 'node:worker_threads';
 import { isObject } from '../../lib/objects.ts';
 import { storageFaults } from '../../lib/text.ts';
+import { onThread } from '../../lib/thread.ts';
 import { isFile, readAssertion, withUniqueNames } from './assertions.ts';
 import { notesAt, readItem } from './items.ts';
 import { firstObject, type ReadFile, type ReadOptions, readLines } from './reading.ts';
@@ -21,11 +21,7 @@ interface Test {
 const longText = 65_536;
 
 const readOnThread = (text: string): Promise<ReadYaml> =>
-  new Promise((resolve, reject) => {
-    const thread = new Worker(new URL('./yaml-worker.ts', import.meta.url), { workerData: text });
-    thread.once('message', resolve);
-    thread.once('error', reject);
-  });
+  onThread(new URL('./yaml-worker.ts', import.meta.url), text);
 
 const variable = /\{\{\s*([A-Za-z_]\w*)\s*\}\}/g;
 

@@ -1,6 +1,7 @@
 import { parseJson } from '../../lib/json.ts';
 import { isObject } from '../../lib/objects.ts';
 import { nestsDeeperThan, storageFaults } from '../../lib/text.ts';
+import { mostNesting } from '../../lib/yaml.ts';
 import type { DatasetMode } from '../datasets/store.ts';
 
 /** What readers of all formats share. */
@@ -32,9 +33,6 @@ export interface ReadOptions {
   messageField: string | undefined;
   expectedField: string | undefined;
 }
-
-/** The deepest value of a line, as in the body of a request. */
-export const mostNesting = 200;
 
 /** A line with an object. */
 export interface ObjectLine {

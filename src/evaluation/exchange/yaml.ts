@@ -1,7 +1,5 @@
-import { isMap, isNode, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml';
-import { parseJson } from '../../lib/json.ts';
-import { isObject } from '../../lib/objects.ts';
-import { mostNesting } from './reading.ts';
+import { isMap, isNode, isSeq, LineCounter, type Node } from 'yaml';
+import { YamlFault, yamlDocument, yamlValue } from '../../lib/yaml.ts';
 
 /** The value of a text of YAML 1.2 or JSON, and where its parts begin; or the reason that it cannot be read. */
 export type ReadYaml =
@@ -11,19 +9,6 @@ export type ReadYaml =
       lines: Map<string, number>;
     }
   | { fault: string; line: number };
-
-class YamlFault extends Error {}
-
-/** Integers as numbers if they keep their digits, as in bodies of requests. */
-const withNumbers = (value: unknown, depth = 0): unknown => {
-  if (depth > mostNesting) throw new YamlFault(`nests deeper than ${mostNesting} levels`);
-  if (typeof value === 'bigint') return (parseJson(`[${value}]`) as unknown[])[0];
-  if (Array.isArray(value)) return value.map((one) => withNumbers(one, depth + 1));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key, withNumbers(field, depth + 1)]),
-  );
-};
 
 /** Levels below the root whose lines are kept: of tests, their assertions and the fields of those. */
 const levels = 5;
@@ -54,31 +39,20 @@ const collectLines = (
   }
 };
 
+/** An alias stands for more text than it is: so many are far more than a person writes. */
+const mostAliases = 1_000;
+
 /** Reads a text. It blocks: a megabyte takes up to 1.5 s, so `yaml-worker.ts` does it. */
 export const readYaml = (text: string): ReadYaml => {
   const counter = new LineCounter();
   try {
-    const options = {
-      version: '1.2',
-      schema: 'core',
-      uniqueKeys: true,
-      merge: true,
-      intAsBigInt: true,
-    } as const;
-    const documents = parseAllDocuments(text, { ...options, lineCounter: counter });
-    const [only, ...others] = Array.isArray(documents) ? documents : [];
-    if (!only) return { fault: 'is empty', line: 1 };
-    if (others.length > 0) return { fault: 'has several YAML documents', line: 1 };
-    const [error] = only.errors;
-    if (error) return { fault: 'is neither YAML nor JSON here', line: error.linePos?.[0].line ?? 1 };
+    const document = yamlDocument(text, { merge: true, lineCounter: counter });
     const lines = new Map<string, number>();
-    collectLines(only.contents, counter, '', 0, lines);
-    // An alias stands for more text than it is: so many are far more than a person writes.
-    return { value: withNumbers(only.toJS({ maxAliasCount: 1_000 })), lines };
+    collectLines(document.contents, counter, '', 0, lines);
+    return { value: yamlValue(document, mostAliases), lines };
   } catch (error) {
-    if (error instanceof YamlFault) return { fault: error.message, line: 1 };
-    if (error instanceof RangeError) return { fault: `nests deeper than ${mostNesting} levels`, line: 1 };
-    if (error instanceof ReferenceError) return { fault: 'has too many aliases', line: 1 };
-    throw error;
+    if (!(error instanceof YamlFault)) throw error;
+    const { message, line } = error;
+    return line === undefined ? { fault: message, line: 1 } : { fault: `${message} here`, line };
   }
 };

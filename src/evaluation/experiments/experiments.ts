@@ -5,9 +5,10 @@ import { ApiError, badRequest, unprocessable } from '../../lib/errors.ts';
 import { isId, newId } from '../../lib/ids.ts';
 import type { Actor } from '../../lib/principal.ts';
 import { readSettings } from '../../settings/index.ts';
+import { listEnabledCases } from '../cases/store.ts';
 import { lockJudgeLlms } from '../datasets/datasets.ts';
+import { findLockedDataset } from '../datasets/store.ts';
 import type { Grader } from '../graders/schemas.ts';
-import { listEnabledCases, lockTestedDataset } from './case-store.ts';
 import { trialCancelsChannel, trialRuns, trialsChannel } from './kind.ts';
 import {
   deleteExperimentRow,
@@ -73,7 +74,9 @@ export const startExperiment = async (
   actor: Actor,
   fields: NewExperimentFields,
 ): Promise<ExperimentRow> => {
-  const dataset = isId(fields.dataset_id) ? await lockTestedDataset(tx, fields.dataset_id) : undefined;
+  const dataset = isId(fields.dataset_id)
+    ? await findLockedDataset(tx, fields.dataset_id, 'share')
+    : undefined;
   if (!dataset) throw wrong('dataset_id', 'is not a dataset');
   const agent = await lockTestedAgent(tx, fields.agent_id);
   if (agent.mode !== dataset.mode) {

@@ -83,7 +83,7 @@ export const listExperiments = async (
 
 export type NewExperiment = Omit<ExperimentRow, 'cancelled_at' | 'finished_at' | 'created_at'>;
 
-/** A trial that is to be made; `reusedFrom`: the one that it takes over. */
+/** A trial that is to be made. */
 export interface NewTrial {
   id: string;
   case: { id: string; revision: number; name: string };

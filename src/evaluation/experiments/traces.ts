@@ -1,4 +1,5 @@
 import { INVALID_SPAN_CONTEXT, trace } from '@opentelemetry/api';
+import type { Run } from '../../runtime/index.ts';
 import type { Tracing } from '../../telemetry/index.ts';
 import type { Score } from '../graders/grade.ts';
 
@@ -28,7 +29,7 @@ export const recordScores = async (
     traceparent: string;
     agentId: string;
     withContent: boolean;
-    attributes: Record<string, string>;
+    attributes: Run<unknown>['attributes'];
   },
 ): Promise<void> => {
   for (const { grader, value, label, explanation } of scores) {

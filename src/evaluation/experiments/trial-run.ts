@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PinnedAgent } from '../../agents/index.ts';
+import { backOff } from '../../lib/back-off.ts';
 import { noRunUsage, type RunUsage } from '../../lib/usage.ts';
 import type { NewApproval, RunError } from '../../runs/index.ts';
 import {
@@ -71,8 +72,8 @@ const faultsOfAgent: readonly string[] = [
 const verdictOf = ({ code }: RunError): Verdict =>
   faultsOfAgent.includes(code) || code.startsWith('model_answer_') ? 'failed' : 'error';
 
-/** Seconds until the attempt after this many: 2, 4, 8 … at most 300. */
-const backoff = (attempts: number): number => Math.min(300, 2 ** Math.min(attempts, 10));
+/** The waits between attempts are those of every run: 2, 4, 8 … at most 300 s, in milliseconds. */
+const [firstWait, longestWait] = [2_000, 300_000];
 
 /** A trial that asks people more often than was recorded gives up after so many times. */
 const mostAnswers = 20;
@@ -284,9 +285,13 @@ export const runTrial = async (
       }
       case 'RETRY':
         if (attempts >= parts.maxAttempts) return end(verdictOf(ended.error), { error: ended.error });
-        await sleep(Math.max(ended.waitSeconds, backoff(attempts)) * 1_000, undefined, {
-          signal: outer.held.signal,
-        }).catch(() => {});
+        await sleep(
+          Math.max(ended.waitSeconds * 1_000, backOff(attempts, firstWait, longestWait)),
+          undefined,
+          {
+            signal: outer.held.signal,
+          },
+        ).catch(() => {});
         outer.held.signal.throwIfAborted();
         break;
       case 'INDETERMINATE': {

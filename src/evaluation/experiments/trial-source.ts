@@ -305,10 +305,7 @@ export const trialSource = (services: Services, needs: TrialNeeds): WorkSource<T
           traceparent,
           agentId: trial.agent_id,
           withContent: settings.get().CAPTURE_MESSAGE_CONTENT,
-          attributes: {
-            'agent_platform.experiment.id': trial.experiment_id,
-            'agent_platform.trial.id': trial.id,
-          },
+          attributes: run.attributes,
         });
       }
       if (status === 'completed' && record.verdict !== null) needs.onEnded(record.verdict);

@@ -1,3 +1,4 @@
+import { pointerToken } from '../../lib/json-pointer.ts';
 import { isObject } from '../../lib/objects.ts';
 import { rfc8785 } from '../../lib/rfc8785.ts';
 
@@ -37,8 +38,6 @@ interface Leaves {
   /** JSON Pointer of the first that is missing; null if none is. */
   missing: string | null;
 }
-
-const pointerToken = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /**
  * Counts the leaves of `expected` that `value` has at the same place, lists by position. An empty list or object is a leaf:

@@ -1,3 +1,4 @@
+import { keyOfToken } from '../../../lib/json-pointer.ts';
 import { isObject } from '../../../lib/objects.ts';
 import type { Schema } from './modern.ts';
 
@@ -12,7 +13,7 @@ export const resolveReference = (root: Schema, reference: string): Schema | unde
   let at: unknown = root;
   try {
     for (const token of decodeURIComponent(reference.slice(1)).split('/').slice(1)) {
-      const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+      const key = keyOfToken(token);
       if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
       at = (at as Record<string, unknown>)[key];
     }
