@@ -1,11 +1,11 @@
 import { type Access, createAccess } from './access/index.ts';
-import { approvalGuard, checkUnused, createAgents } from './agents/index.ts';
+import { createAgents } from './agents/index.ts';
 import { createApplication } from './application/index.ts';
 import { createAudit } from './audit/index.ts';
 import { createBranding } from './branding/index.ts';
 import { createCallbacks } from './callbacks/index.ts';
 import { createConsole } from './console/index.ts';
-import { createConversations, endConversations } from './conversations/index.ts';
+import { createConversations } from './conversations/index.ts';
 import { createDataConnections } from './data-connections/index.ts';
 import { createDataFrames } from './data-frames/index.ts';
 import { createDocumentIntelligence } from './document-intelligence/index.ts';
@@ -19,7 +19,7 @@ import { permissionsOf } from './http/index.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
 import { createReplicas } from './replicas/index.ts';
-import { createAsk, createProbe, createQuestions, createRuntime, schemaWarnings } from './runtime/index.ts';
+import { createModels, createRuntime } from './runtime/index.ts';
 import { createSandbox } from './sandbox/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
 import { createSemanticDataModels } from './semantic-data-models/index.ts';
@@ -27,13 +27,7 @@ import type { SettingsFeature } from './settings/index.ts';
 import { createTelemetry, type Telemetry, type Tracing } from './telemetry/index.ts';
 import { createToolProtocol } from './tool-protocol/index.ts';
 import { createToolServers } from './tool-servers/index.ts';
-import {
-  cancelOpenWorkItems,
-  countReviews,
-  createWorkItems,
-  findWorkItem,
-  wakeWorkers,
-} from './work-items/index.ts';
+import { createWorkItems } from './work-items/index.ts';
 import { createWorkspace } from './workspace/index.ts';
 
 export interface Features extends Pick<Access, 'authenticate' | 'createFirstKey'> {
@@ -47,46 +41,29 @@ export interface Features extends Pick<Access, 'authenticate' | 'createFirstKey'
 
 /** The features of the platform and what each needs of the others: the one visible list. */
 export const createFeatures = (services: Services & { settings: SettingsFeature }): Features => {
-  const access = createAccess(services, { operations: () => permissionsOf(list), countReviews });
   const audit = createAudit(services);
   const branding = createBranding(services);
+
+  const sandbox = createSandbox(services);
+  const owners = fileOwners(services.db);
+  const files = createFiles(services, { owners });
+  const models = createModels(services);
+  const llms = createLlmConfigurations(services, { models });
+  const toolServers = createToolServers(services, { models });
+  const dataConnections = createDataConnections(services, { sandbox });
+  const semanticDataModels = createSemanticDataModels(services, { connections: dataConnections, llms });
+  const callbacks = createCallbacks(services);
+  const agents = createAgents(services, { callbacks, llms, toolServers, semanticDataModels });
 
   const destinations = createDestinations(services);
   const telemetry = createTelemetry(services, { destinations });
   const observability = createObservability(services, { destinations, telemetry });
 
-  const sandbox = createSandbox(services);
-  const dataConnections = createDataConnections(services, { sandbox });
-  const owners = fileOwners(services.db);
-  const files = createFiles(services, { owners });
-  const toolServers = createToolServers(services, {
-    checkUnused: (tx, id) => checkUnused(tx, 'tool_server_ids', id),
-    guard: approvalGuard,
-    schemaWarnings,
-  });
-  const callbacks = createCallbacks(services, { findWorkItem });
-  const agents = createAgents(services, {
-    callbacks: callbacks.store,
-    beforeDelete: endConversations,
-    onDelete: cancelOpenWorkItems,
-    onSettings: wakeWorkers,
-  });
   const openStreams = new OpenStreams();
-  const workItems = createWorkItems(services, {
-    openStreams,
-    traceLinks: observability.traceLinks,
-    callbacks: callbacks.store,
-  });
+  const workItems = createWorkItems(services, { agents, callbacks, observability, openStreams });
   const externalWorkers = createExternalWorkers(services, { onFinished: workItems.onFinished });
   const schedules = createSchedules(services, { tracing: telemetry.tracing });
-  const questions = createQuestions();
-  const llms = createLlmConfigurations(services, { probe: createProbe(services, questions) });
-  const askModel = createAsk(services, llms, { questions });
-  const semanticDataModels = createSemanticDataModels(services, {
-    connections: dataConnections,
-    askModel,
-    checkUnused: (tx, id) => checkUnused(tx, 'semantic_data_model_ids', id),
-  });
+  const access = createAccess(services, { operations: () => permissionsOf(list), workItems });
   const dataFrames = createDataFrames(services, {
     files,
     sandbox,
@@ -98,8 +75,8 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     sandbox,
     bytes: files.bytes,
     owners,
-    askModel,
-    replica: () => telemetry.replicaId,
+    llms,
+    telemetry,
   });
   const runtime = createRuntime(services, {
     llms,
@@ -111,10 +88,9 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     documents: documentIntelligence.forAgents,
     onFinished: workItems.onFinished,
   });
-  const conversations = createConversations(services, { runtime, openStreams });
+  const conversations = createConversations(services, { agents, runtime, openStreams });
   const evaluation = createEvaluation(services, {
     runtime,
-    askModel,
     dataFrames,
     tracing: telemetry.tracing,
     files,

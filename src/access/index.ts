@@ -9,7 +9,7 @@ import { keyAttention } from './keys/attention.ts';
 import { createFirstKey } from './keys/first-key.ts';
 import { newKeyValue } from './keys/key-format.ts';
 import { apiKeyRoutes } from './keys/routes.ts';
-import { createPeople, type RoleMappingRules } from './people/index.ts';
+import { createPeople, type RoleMappings } from './people/index.ts';
 import type { MeParts } from './sessions/me.ts';
 import { Revalidation } from './sessions/revalidation.ts';
 import { sessionRoutes } from './sessions/routes.ts';
@@ -21,12 +21,12 @@ export { isKeyValue } from './keys/key-format.ts';
 export { principalNames } from './keys/names.ts';
 export { rootsOf } from './keys/owners.ts';
 export { findRootId } from './keys/store.ts';
-export { createRoleMappingBody, mayGiveRoles, type RoleMappingRules, roleMappings } from './people/index.ts';
+export { createRoleMappingBody, mayGiveRoles, type RoleMappings, roleMappings } from './people/index.ts';
 
 export interface Access {
   /** The lines of the Overview about keys. */
   keyAttention: typeof keyAttention;
-  roleMappings: RoleMappingRules;
+  roleMappings: RoleMappings;
   /** Users, role mappings, API keys, sign-in and sessions. */
   features: readonly Feature[];
   /** Resolves to the principal of the bearer token or the session's cookie; throws 401, or 403 for another site. */
@@ -40,7 +40,7 @@ export interface Access {
 /** Who may do what: people, keys, sign-in and sessions. */
 export const createAccess = (
   services: Services,
-  needs: Pick<MeParts, 'operations' | 'countReviews'>,
+  needs: Pick<MeParts, 'operations' | 'workItems'>,
 ): Access => {
   const { config, db, vault } = services;
   const provider = createProvider(services);

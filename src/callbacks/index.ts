@@ -4,7 +4,7 @@ import { createMembersFilter } from '../lib/egress-addresses.ts';
 import { counter, gauge } from '../lib/metrics.ts';
 import { type CallbackStore, createCallbackStore } from './callbacks.ts';
 import { CallbackDelivery } from './delivery.ts';
-import { type CallbackNeeds, callbackRoutes } from './routes.ts';
+import { callbackRoutes, type FindWorkItem } from './routes.ts';
 import { countOverdueDeliveries, deleteRemovedCallbacks } from './store.ts';
 
 export { type Callback, type CallbackStore, checkChangedCallbacks, defaultEvents } from './callbacks.ts';
@@ -17,11 +17,14 @@ export { deliveryInsertion, hasCallbacks, recordDeliveries } from './store.ts';
 
 export interface Callbacks extends Feature {
   store: CallbackStore;
+  /** Work Items have callbacks: the routes find them with this. */
+  usedBy(workItems: { find: FindWorkItem }): void;
 }
 
 /** Callbacks: signed requests to a user's own address when a Work Item has a new status. */
-export const createCallbacks = (services: Services, needs: CallbackNeeds): Callbacks => {
+export const createCallbacks = (services: Services): Callbacks => {
   const { config, db, vault } = services;
+  let workItems: { find: FindWorkItem } | null = null;
   const permits = createMembersFilter(config.egress.membersAllow);
   const store = createCallbackStore(vault, permits);
   const membersEgress = createEgress({
@@ -49,7 +52,7 @@ export const createCallbacks = (services: Services, needs: CallbackNeeds): Callb
   });
   return {
     tag: { name: 'Callbacks', description: 'What was sent to the callbacks of Work Items and agents.' },
-    routes: callbackRoutes(db, needs),
+    routes: callbackRoutes(db, (executor, id) => workItems!.find(executor, id)),
     secrets: [store.sealed.column],
     metrics: [attempts, overdue],
     retention: [(tx, _settings, limit) => deleteRemovedCallbacks(tx, limit)],
@@ -64,5 +67,8 @@ export const createCallbacks = (services: Services, needs: CallbackNeeds): Callb
       },
     ],
     store,
+    usedBy: (user) => {
+      workItems = user;
+    },
   };
 };

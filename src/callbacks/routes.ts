@@ -8,12 +8,10 @@ import { listDeliveries, lockDelivery, restartDelivery } from './store.ts';
 
 const path = '/work-items/{work_item_id}/callbacks';
 
-export interface CallbackNeeds {
-  /** The Work Item whose deliveries are meant; undefined if there is none. */
-  findWorkItem(executor: Executor, id: string): Promise<{ id: string } | undefined>;
-}
+/** Returns the Work Item whose deliveries are meant; undefined if there is none. */
+export type FindWorkItem = (executor: Executor, id: string) => Promise<{ id: string } | undefined>;
 
-export const callbackRoutes = (db: Database, { findWorkItem }: CallbackNeeds): Route[] => {
+export const callbackRoutes = (db: Database, findWorkItem: FindWorkItem): Route[] => {
   const find = finder(db, 'Work Item', 'work_item_id', findWorkItem);
   return [
     jsonRoute({

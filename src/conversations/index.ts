@@ -1,3 +1,4 @@
+import type { Agents } from '../agents/index.ts';
 import { notify, type Tx } from '../database/index.ts';
 import { type OpenStreams, Watcher } from '../event-streams/index.ts';
 import type { Feature, Services } from '../feature.ts';
@@ -19,6 +20,7 @@ export { readRunRecording } from './recording.ts';
 export { findRun } from './run-store.ts';
 
 export interface ConversationNeeds {
+  agents: Agents;
   runtime: Pick<Runtime, 'workerOf'>;
   openStreams: OpenStreams;
 }
@@ -33,7 +35,7 @@ const removeEveryMs = 15_000;
 const removeAtOnce = 2_000;
 
 /** Called before an agent is deleted, and its conversations with it: stops their runs and removes their events. */
-export const endConversations = async (tx: Tx, agentId: string): Promise<void> => {
+const endConversations = async (tx: Tx, agentId: string): Promise<void> => {
   for (const id of await listOpenRuns(tx, agentId)) await notify(tx, runCancelsChannel, id);
   await deleteEventsOfAgent(tx, agentId);
 };
@@ -41,9 +43,10 @@ export const endConversations = async (tx: Tx, agentId: string): Promise<void> =
 /** Conversations with agents: their messages, the runs that reply to them, and streams of what happens. */
 export const createConversations = (
   services: Services,
-  { runtime, openStreams }: ConversationNeeds,
+  { agents, runtime, openStreams }: ConversationNeeds,
 ): Conversations => {
   const { db, log, settings } = services;
+  agents.beforeDelete(endConversations);
   const finished = counter(
     'agent_platform_conversation_runs_finished_total',
     'Runs of conversations that ended on this replica, by the status that they were left in',

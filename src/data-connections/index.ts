@@ -47,14 +47,13 @@ interface TableName {
   name: string;
 }
 
-/** The rules of the routes, for the workspace document. */
-interface DataConnectionRules {
+export interface DataConnections extends Feature {
   /** All connections with their secrets. */
   list(executor: Executor): Promise<(NewConnection & { id: string })[]>;
   /** Tries a configuration, without a transaction. Throws 422 with `details` and `steps` if it cannot be used. */
   check(body: Configured): Promise<void>;
-  /** Returns undefined for an unknown connection. Its database is not asked. */
-  dialectOf(executor: Executor, id: string): Promise<Dialect | undefined>;
+  /** Like `dialectOf`, in a transaction. */
+  dialectIn(executor: Executor, id: string): Promise<Dialect | undefined>;
   /** Creates a connection whose configuration was checked. `leaving`: how many the transaction deletes afterwards. */
   create(tx: Tx, actor: Actor, body: NewConnection, leaving: number): Promise<DataConnectionRow>;
   /** A configuration is not merged: it replaces the one before, and was checked. */
@@ -68,10 +67,6 @@ interface DataConnectionRules {
   delete(tx: Tx, actor: Actor, id: string): Promise<void>;
   /** Closes the sessions of this replica after the transaction; the others are notified. */
   closeSessions(id: string): void;
-}
-
-export interface DataConnections extends Feature {
-  rules: DataConnectionRules;
   /**
    * Runs one read-only statement, which a printer of ours wrote, on the database of a connection. Throws 404 for an
    * unknown connection, 412 with `data_connection_id` and `reason` if its database cannot be used, 422 with `reason`
@@ -179,28 +174,26 @@ export const createDataConnections = (
       }),
       ...connectionActions({ db, store, engines, reading, verify: verifySettings, timeoutMs }),
     ],
-    rules: {
-      list: async (executor) =>
-        (await listDataConnections(executor, everything)).map((row) => {
-          const { engine, ...configuration } = store.open(row).settings;
-          const { id, name, description, tags } = row;
-          return { id, name, description, tags, engine, configuration };
-        }),
-      check: (body) => check(settingsOf(body)),
-      dialectOf: async (executor, id) => {
-        const row = await findDataConnection(executor, id);
-        return row && dialectOf(store.open(row).settings);
-      },
-      create: (tx, actor, body, leaving) => createDataConnection(tx, actor, store, body, leaving),
-      update: async (tx, actor, id, { configuration, ...changes }) => {
-        const before = await lockDataConnection(tx, id);
-        const { engine } = before;
-        const given = configuration === undefined ? null : settingsOf({ engine, configuration });
-        return updateDataConnection(tx, actor, store, before, { changes, settings: given });
-      },
-      delete: async (tx, actor, id) => deleteDataConnection(tx, actor, await lockToDelete(tx, id)),
-      closeSessions: (id) => pools.close(id),
+    list: async (executor) =>
+      (await listDataConnections(executor, everything)).map((row) => {
+        const { engine, ...configuration } = store.open(row).settings;
+        const { id, name, description, tags } = row;
+        return { id, name, description, tags, engine, configuration };
+      }),
+    check: (body) => check(settingsOf(body)),
+    dialectIn: async (executor, id) => {
+      const row = await findDataConnection(executor, id);
+      return row && dialectOf(store.open(row).settings);
     },
+    create: (tx, actor, body, leaving) => createDataConnection(tx, actor, store, body, leaving),
+    update: async (tx, actor, id, { configuration, ...changes }) => {
+      const before = await lockDataConnection(tx, id);
+      const { engine } = before;
+      const given = configuration === undefined ? null : settingsOf({ engine, configuration });
+      return updateDataConnection(tx, actor, store, before, { changes, settings: given });
+    },
+    delete: async (tx, actor, id) => deleteDataConnection(tx, actor, await lockToDelete(tx, id)),
+    closeSessions: (id) => pools.close(id),
     secrets: store.secrets,
     start: async () => db.listen(changedChannel, closeChanged),
     stop: async () => pools.closeAll(),

@@ -1,6 +1,6 @@
 import type { Feature, Services } from '../feature.ts';
 import { type FileBytes, fileUpload, type OwnerKind } from '../files/index.ts';
-import type { AskModel } from '../llm-configurations/index.ts';
+import type { LlmConfigurations } from '../llm-configurations/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import { type AgentDocuments, agentDocuments } from './agents.ts';
 import { Configurations } from './configuration/configuration.ts';
@@ -18,27 +18,30 @@ interface Needs {
   bytes: FileBytes;
   /** Conversations and Work Items have files. */
   owners: readonly OwnerKind[];
-  askModel: AskModel;
-  /** The same after a restart. Known once the services are open. */
-  replica: () => string;
+  llms: Pick<LlmConfigurations, 'ask'>;
+  telemetry: {
+    /** The same after a restart. Known once the services are open. */
+    readonly replicaId: string;
+  };
 }
 
-export interface DocumentIntelligence extends Feature {
-  /** The rules of the routes, for the workspace document. */
-  rules: Pick<Configurations, 'readBy' | 'check' | 'put'>;
+export interface DocumentIntelligence extends Feature, Pick<Configurations, 'readBy' | 'check' | 'put'> {
   forAgents: AgentDocuments;
 }
 
 /** Document intelligence: how documents are read, and the extraction of data from them. */
 export const createDocumentIntelligence = (services: Services, needs: Needs): DocumentIntelligence => {
   const { db, vault, egress, log, settings, config } = services;
-  const { sandbox, bytes, owners, askModel, replica } = needs;
+  const { sandbox, bytes, owners, telemetry } = needs;
+  const { ask: askModel } = needs.llms;
   const configurations = new Configurations({ db, vault, egress, sandbox });
-  const extractions = new Extractions({ db, vault, log, replica });
+  const extractions = new Extractions({ db, vault, log, replica: () => telemetry.replicaId });
   const upload = fileUpload(config.dataDir, settings, uploadFields);
   const readers = { sandbox, egress };
   return {
-    rules: configurations,
+    readBy: (executor) => configurations.readBy(executor),
+    check: (body, stored) => configurations.check(body, stored),
+    put: (...given) => configurations.put(...given),
     forAgents: agentDocuments({ bytes, settings, configurations, readers, askModel, folder: upload.folder }),
     tag: { name: 'Document intelligence', description: 'Data from documents, with where each value stands.' },
     routes: [

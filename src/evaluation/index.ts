@@ -3,6 +3,7 @@ import { everything } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import { type Files, waitingFolder } from '../files/index.ts';
 import type { Actor } from '../lib/principal.ts';
+import type { LlmConfigurations } from '../llm-configurations/index.ts';
 import { createFromRun } from './cases/from-run.ts';
 import type { SecretOwners } from './cases/redaction.ts';
 import { caseRoutes } from './cases/routes.ts';
@@ -28,8 +29,14 @@ import {
 export { form as datasetForm } from './datasets/routes.ts';
 export { keepTrial } from './experiments/index.ts';
 
-/** The rules of datasets, for the workspace document. */
-interface DatasetRules {
+export interface EvaluationNeeds extends SecretOwners, Omit<ExperimentNeeds, 'readCase'> {
+  files: Pick<Files, 'bytes'>;
+  llms: LlmConfigurations;
+}
+
+export interface Evaluation extends Feature {
+  /** For the gate of agents. */
+  experiments: Experiments['calls'];
   list(executor: Executor): Promise<Dataset[]>;
   /** `leaving`: how many the transaction deletes afterwards. */
   create(tx: Tx, actor: Actor, values: NewDataset, leaving: number): Promise<Dataset>;
@@ -38,26 +45,16 @@ interface DatasetRules {
   delete(tx: Tx, actor: Actor, id: string): Promise<void>;
 }
 
-export interface EvaluationNeeds extends SecretOwners, Omit<ExperimentNeeds, 'readCase'> {
-  files: Pick<Files, 'bytes'>;
-}
-
-export interface Evaluation extends Feature {
-  rules: DatasetRules;
-  /** For the gate of agents. */
-  experiments: Experiments['rules'];
-}
-
 /** Evaluation: datasets of cases, experiments that run agents on them, and what scores them. */
 export const createEvaluation = (
   services: Services,
-  { files, runtime, askModel, dataFrames, tracing, ...secretOwners }: EvaluationNeeds,
+  { files, runtime, dataFrames, tracing, ...secretOwners }: EvaluationNeeds,
 ): Evaluation => {
   const { db, vault, config } = services;
   const checks: readonly CheckDatasetUnused[] = [checkDatasetIdle];
   const experiments = createExperiments(services, {
     runtime,
-    askModel,
+    llms: secretOwners.llms,
     files,
     dataFrames,
     tracing,
@@ -81,13 +78,11 @@ export const createEvaluation = (
     ],
     secrets: [repliesColumn],
     retention: [...experiments.feature.retention, (tx, _settings, limit) => deleteUnusedContents(tx, limit)],
-    experiments: experiments.rules,
-    rules: {
-      list: (executor) => listDatasets(executor, everything),
-      create: createDataset,
-      update: async (tx, actor, id, changes) =>
-        updateDataset(tx, actor, await lockDatasetToUpdate(tx, id, changes), changes),
-      delete: async (tx, actor, id) => deleteDataset(tx, actor, checks, await lockDataset(tx, id)),
-    },
+    experiments: experiments.calls,
+    list: (executor) => listDatasets(executor, everything),
+    create: createDataset,
+    update: async (tx, actor, id, changes) =>
+      updateDataset(tx, actor, await lockDatasetToUpdate(tx, id, changes), changes),
+    delete: async (tx, actor, id) => deleteDataset(tx, actor, checks, await lockDataset(tx, id)),
   };
 };

@@ -1,5 +1,8 @@
-import { ApiError } from '../lib/errors.ts';
+import type { Database, Executor } from '../database/index.ts';
+import { ApiError, unprocessable } from '../lib/errors.ts';
 import type { Usage } from '../lib/usage.ts';
+import type { ResolvedLlm } from './kinds.ts';
+import type { ProbeLlm } from './routes.ts';
 
 /** Calls of an LLM outside any run, for one object. The runtime implements them. */
 
@@ -63,3 +66,35 @@ export type AskModel = (who: {
   agentId?: string | undefined;
   llmId?: string | undefined;
 }) => Promise<AskedModel>;
+
+/** Calls of models outside any run. The runtime makes them. */
+export interface Models {
+  probe: ProbeLlm;
+  /** `name`: the model, instead of that of the configuration. */
+  open(llm: ResolvedLlm, name: string | null): AskedModel;
+}
+
+/** Agents, which name the LLM that they use. */
+export interface AskingAgents {
+  /** Throws 404 if there is none. */
+  get(executor: Executor, id: string): Promise<{ llm_id: string | null; model: string | null }>;
+}
+
+interface AskParts {
+  db: Database;
+  resolve(llmId: string | null): Promise<ResolvedLlm>;
+  models: Pick<Models, 'open'>;
+  agents: () => AskingAgents | null;
+}
+
+export const createAsk =
+  ({ db, resolve, models, agents }: AskParts): AskModel =>
+  async ({ agentId, llmId }) => {
+    const agent = agentId === undefined ? null : await db.run((executor) => agents()!.get(executor, agentId));
+    if (llmId === undefined) return models.open(await resolve(agent?.llm_id ?? null), agent?.model ?? null);
+    const llm = await resolve(llmId).catch((error: unknown) => {
+      if (!(error instanceof ApiError) || error.code !== 'not_found') throw error;
+      throw unprocessable([{ path: 'llm_id', message: 'is not an LLM configuration' }], { llm_id: llmId });
+    });
+    return models.open(llm, null);
+  };

@@ -51,8 +51,8 @@ interface ListedIntegration extends Omit<IntegrationRow, 'settings'> {
   scopes: readonly (string | null)[];
 }
 
-/** The rules of the routes, for the workspace document. Listing is no read of credentials. */
-interface IntegrationRules extends Pick<Integrations, 'checkAddress' | 'create'> {
+export interface Observability extends Feature, Pick<Integrations, 'checkAddress' | 'create'> {
+  /** Listing is no read of credentials. */
   list(executor: Executor): Promise<ListedIntegration[]>;
   update(tx: Tx, actor: Actor, id: string, body: UpdateBody): Promise<IntegrationRow>;
   delete(tx: Tx, actor: Actor, id: string): Promise<void>;
@@ -60,10 +60,6 @@ interface IntegrationRules extends Pick<Integrations, 'checkAddress' | 'create'>
   setScopes(tx: Tx, actor: Actor, id: string, agentIds: readonly (string | null)[]): Promise<void>;
   /** Call it after the transaction. Resolves when the changes are in effect on this replica. */
   changed(): Promise<void>;
-}
-
-export interface Observability extends Feature {
-  rules: IntegrationRules;
   overview: {
     read: typeof readIntegrations;
     attention: typeof integrationAttention;
@@ -105,28 +101,26 @@ export const createObservability = (
       description: 'Integrations: the tracing backends to which traces are sent, and for which agents.',
     },
     routes: [...publicRoutes(parts), ...pageRoutes(parts), ...deadLetterRoutes({ ...parts, telemetry })],
-    rules: {
-      checkAddress: integrations.checkAddress,
-      create: integrations.create,
-      list: async (executor) => {
-        const rows = await listIntegrations(executor, {}, '');
-        const ids = rows.map(({ id }) => id);
-        const scopes = Map.groupBy(await listNamedScopes(executor, ids), (scope) => scope.integration_id);
-        return rows.map((row) => ({
-          ...row,
-          settings: { ...integrations.open(row), is_enabled: row.is_enabled },
-          scopes: (scopes.get(row.id) ?? []).map(({ agent_id }) => agent_id),
-        }));
-      },
-      update: async (tx, actor, id, body) =>
-        integrations.update(tx, actor, await integrations.lock(tx, id), body, { shown: false }),
-      delete: async (tx, actor, id) => integrations.delete(tx, actor, await integrations.lock(tx, id)),
-      setScopes: async (tx, actor, id, agentIds) => {
-        await integrations.lock(tx, id);
-        await setScopes(tx, actor, id, agentIds);
-      },
-      changed: parts.changed,
+    checkAddress: integrations.checkAddress,
+    create: integrations.create,
+    list: async (executor) => {
+      const rows = await listIntegrations(executor, {}, '');
+      const ids = rows.map(({ id }) => id);
+      const scopes = Map.groupBy(await listNamedScopes(executor, ids), (scope) => scope.integration_id);
+      return rows.map((row) => ({
+        ...row,
+        settings: { ...integrations.open(row), is_enabled: row.is_enabled },
+        scopes: (scopes.get(row.id) ?? []).map(({ agent_id }) => agent_id),
+      }));
     },
+    update: async (tx, actor, id, body) =>
+      integrations.update(tx, actor, await integrations.lock(tx, id), body, { shown: false }),
+    delete: async (tx, actor, id) => integrations.delete(tx, actor, await integrations.lock(tx, id)),
+    setScopes: async (tx, actor, id, agentIds) => {
+      await integrations.lock(tx, id);
+      await setScopes(tx, actor, id, agentIds);
+    },
+    changed: parts.changed,
     overview: { read: readIntegrations, attention: integrationAttention, delivered: deliveredByHour },
     secrets: integrations.secrets,
     start: async () => {

@@ -9,15 +9,15 @@ import {
 } from '../../tests/harness/providers/index.ts';
 import { createEgress } from '../lib/egress.ts';
 import { notFound } from '../lib/errors.ts';
+import { createAsk } from '../llm-configurations/asking.ts';
 import { LlmFailure, type ObjectRequest } from '../llm-configurations/index.ts';
-import { createAsk } from './ask.ts';
+import { createOpen } from './ask.ts';
 
 const egress = createEgress({});
 afterAll(() => egress.close());
 
 const llmAt = (url: string) => llmOf(protocols.openai_compatible!, url, { streaming: false });
 
-const db = { run: () => Promise.reject(new Error('no agent is asked for')) } as never;
 const schema = {
   type: 'object',
   properties: { wanted_field: { type: 'string' } },
@@ -28,11 +28,7 @@ const messages = [{ role: 'user', text: 'What is it?' }] as const;
 
 const ask = async (replies: readonly Reply[], request: Partial<ObjectRequest> = {}) => {
   await using endpoint = await startEndpoint((_request, n) => replies[n] ?? 'hang');
-  const model = await createAsk(
-    { db, egress },
-    { resolve: async () => llmAt(endpoint.url) },
-    { waitMs: 1 },
-  )({});
+  const model = createOpen({ egress }, { waitMs: 1 })(llmAt(endpoint.url), null);
   const reply = await model
     .askForObject({ messages, schema, as: 'reply', ...request })
     .catch((error: unknown) => error);
@@ -86,12 +82,13 @@ describe('a model that is asked for an object', () => {
     async (_how, refuses, type) => {
       const protocol = { ...protocols.openai_compatible!, refuses };
       await using provider = await startProvider(protocol, () => ({ text: '{"wanted_field": "x"}' }));
-      const open = createAsk({ db, egress }, { resolve: async () => llmOf(protocol, provider.url) });
+      const open = createOpen({ egress });
+      const llm = llmOf(protocol, provider.url);
       const request = { messages, schema, as: 'reply' as const };
-      expect(await (await open({})).askForObject(request)).toMatchObject({ output: { wanted_field: 'x' } });
+      expect(await open(llm, null).askForObject(request)).toMatchObject({ output: { wanted_field: 'x' } });
       const tries = provider.requests.length;
       expect(provider.requests.at(-1)!.body.response_format?.type).toBe(type);
-      await (await open({})).askForObject(request);
+      await open(llm, null).askForObject(request);
       expect(provider.requests.length).toBe(tries + 1);
     },
   );
@@ -106,7 +103,12 @@ describe('a model that is asked for an object', () => {
   });
 
   test('must be an LLM configuration', async () => {
-    const open = createAsk({ db, egress }, { resolve: () => Promise.reject(notFound('LLM configuration')) });
-    await expect(open({ llmId: 'x' })).rejects.toMatchObject({ status: 422, context: { llm_id: 'x' } });
+    const ask = createAsk({
+      db: null as never,
+      resolve: () => Promise.reject(notFound('LLM configuration')),
+      models: { open: createOpen({ egress }) },
+      agents: () => null,
+    });
+    await expect(ask({ llmId: 'x' })).rejects.toMatchObject({ status: 422, context: { llm_id: 'x' } });
   });
 });

@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getAgent } from '../agents/index.ts';
 import type { Services } from '../feature.ts';
 import { actingRoot } from '../lib/acting-for.ts';
-import { ApiError, unprocessable } from '../lib/errors.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
 import { parseExactJson } from '../lib/json.ts';
 import { isObject } from '../lib/objects.ts';
 import {
-  type AskedModel,
-  type AskModel,
-  type LlmConfigurations,
   LlmFailure,
+  type Models,
   type ObjectReply,
   type ObjectRequest,
-  type ResolvedLlm,
 } from '../llm-configurations/index.ts';
 import { objectIn } from './json-text.ts';
 import type { Message } from './messages.ts';
@@ -111,24 +106,13 @@ const askForObject = async (
   }
 };
 
-/** LLMs that are asked for one object, outside any run. `waitMs`: before the second call, if the provider names no time. */
-export const createAsk =
+/** Opens LLMs to be asked for one object, outside any run. `waitMs`: before the second call, if the provider names no time. */
+export const createOpen =
   (
-    { db, egress }: Pick<Services, 'db' | 'egress'>,
-    llms: Pick<LlmConfigurations, 'resolve'>,
+    { egress }: Pick<Services, 'egress'>,
     { waitMs = 1_000, questions = createQuestions() } = {},
-  ): AskModel =>
-  async ({ agentId, llmId }): Promise<AskedModel> => {
-    const agent = agentId === undefined ? null : await db.run((executor) => getAgent(executor, agentId));
-    const resolve = async (): Promise<ResolvedLlm> => {
-      if (llmId === undefined) return llms.resolve(agent?.llm_id ?? null);
-      return llms.resolve(llmId).catch((error: unknown) => {
-        if (!(error instanceof ApiError) || error.code !== 'not_found') throw error;
-        throw unprocessable([{ path: 'llm_id', message: 'is not an LLM configuration' }], { llm_id: llmId });
-      });
-    };
-    const llm = await resolve();
-    const name = llmId === undefined ? (agent?.model ?? null) : null;
+  ): Models['open'] =>
+  (llm, name) => {
     const model = createModel(llm, { fetch: egress.fetch, name });
     return {
       llmId: llm.id,

@@ -15,7 +15,6 @@ import { builtInTools } from './tools.ts';
 import { workItemSource } from './work-item-source.ts';
 import { createWorker, type Worker, type WorkSource } from './worker.ts';
 
-export { createAsk, createQuestions } from './ask.ts';
 export { cutOf } from './context.ts';
 export { endAttempt } from './ending.ts';
 export type { Candidate } from './fallback.ts';
@@ -29,8 +28,7 @@ export {
   type ProviderParts,
   toContent,
 } from './messages.ts';
-export { schemaWarnings } from './model/index.ts';
-export { createProbe } from './probe.ts';
+export { createModels } from './models.ts';
 export { submitResultName } from './result.ts';
 export type { AttemptOutcome, Run, RunStart } from './run-store.ts';
 export { ModelError } from './step.ts';

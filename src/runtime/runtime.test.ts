@@ -1,25 +1,19 @@
 import { expect, test } from 'vitest';
 import { onPostgres } from '../../tests/harness/database.ts';
+import { silentModels, testFeatures } from '../../tests/harness/features.ts';
 import { becomes, makeAgent, makeItem, Recorder } from '../../tests/harness/runtime.ts';
 import { testServices } from '../../tests/harness/services.ts';
-import { createCallbackStore } from '../callbacks/callbacks.ts';
 import { createDataFrames } from '../data-frames/index.ts';
-import { OpenStreams } from '../event-streams/index.ts';
 import { createFiles } from '../files/index.ts';
 import { createMetrics } from '../lib/metrics.ts';
 import { createLlmConfigurations } from '../llm-configurations/index.ts';
 import { createSandbox } from '../sandbox/index.ts';
-import { createWorkItems } from '../work-items/index.ts';
 import { createRuntime } from './index.ts';
 
 onPostgres((_name, open) => {
   test('the runtime counts the ends of runs by status; the statuses that are watched begin at 0', async () => {
     const services = testServices(open());
-    const workItems = createWorkItems(services, {
-      traceLinks: async () => [],
-      callbacks: createCallbackStore(services.vault),
-      openStreams: new OpenStreams(),
-    });
+    const { workItems } = testFeatures(services);
     const files = createFiles(services, { owners: [] });
     const sandbox = createSandbox(services);
     const runtime = createRuntime(services, {
@@ -35,7 +29,7 @@ onPostgres((_name, open) => {
       onFinished: workItems.onFinished,
       toolServers: { open: async () => ({ tools: [], withheld: [], [Symbol.asyncDispose]: async () => {} }) },
       modelTools: () => [],
-      llms: createLlmConfigurations(services, { probe: async () => ({ ok: true, detail: '', steps: [] }) }),
+      llms: createLlmConfigurations(services, { models: silentModels }),
       telemetry: { tracing: new Recorder(), flush: async () => {} },
     });
     const counts = async () => {

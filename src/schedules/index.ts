@@ -29,8 +29,7 @@ interface Needs {
   };
 }
 
-/** Rules of the routes, for other features that change schedules. */
-interface ScheduleRules {
+export interface Schedules extends Feature {
   /** Returns the schedules of all agents, the oldest first. */
   list(executor: Executor): Promise<ScheduleRow[]>;
   /** Throws 400 for refused times, and for one more than an agent may have. */
@@ -39,10 +38,6 @@ interface ScheduleRules {
   pause(tx: Tx, actor: Actor, id: string): Promise<ScheduleRow>;
   resume(tx: Tx, actor: Actor, id: string): Promise<ScheduleRow>;
   delete(tx: Tx, actor: Actor, id: string): Promise<void>;
-}
-
-export interface Schedules extends Feature {
-  rules: ScheduleRules;
   /** The operations of its pages, which the document lists with those of the application. */
   pageRoutes: readonly Route[];
   overview: { attention: typeof scheduleAttention; numbers: ScheduleNumbers };
@@ -71,15 +66,13 @@ export const createSchedules = ({ db, log }: Services, { tracing }: Needs): Sche
     routes: scheduleRoutes(db),
     pageRoutes: [...scheduleListRoutes(db), ...timelineRoutes(db)],
     overview: { attention: scheduleAttention, numbers: new ScheduleNumbers() },
-    rules: {
-      list: listAllSchedules,
-      create: createSchedule,
-      replace: async (tx, actor, id, definition) =>
-        replaceSchedule(tx, actor, await lockSchedule(tx, id), definition),
-      pause: async (tx, actor, id) => pauseSchedule(tx, actor, await lockSchedule(tx, id), undefined),
-      resume: async (tx, actor, id) => resumeSchedule(tx, actor, await lockSchedule(tx, id)),
-      delete: async (tx, actor, id) => deleteSchedule(tx, actor, await lockSchedule(tx, id)),
-    },
+    list: listAllSchedules,
+    create: createSchedule,
+    replace: async (tx, actor, id, definition) =>
+      replaceSchedule(tx, actor, await lockSchedule(tx, id), definition),
+    pause: async (tx, actor, id) => pauseSchedule(tx, actor, await lockSchedule(tx, id), undefined),
+    resume: async (tx, actor, id) => resumeSchedule(tx, actor, await lockSchedule(tx, id)),
+    delete: async (tx, actor, id) => deleteSchedule(tx, actor, await lockSchedule(tx, id)),
     retention: [
       (tx, settings, limit) => deleteOldOccurrences(tx, settings.OCCURRENCE_RETENTION_DAYS, limit),
       (tx, settings, limit) => deleteReplacedVersions(tx, settings.OCCURRENCE_RETENTION_DAYS, limit),

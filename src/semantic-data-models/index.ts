@@ -2,8 +2,9 @@ import type { DataConnections } from '../data-connections/index.ts';
 import { databaseNow, type Executor, everything, type Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import { notFound } from '../lib/errors.ts';
+import { createHooks } from '../lib/hooks.ts';
 import type { Actor } from '../lib/principal.ts';
-import type { AskModel } from '../llm-configurations/index.ts';
+import type { LlmConfigurations } from '../llm-configurations/index.ts';
 import { type Answer, openModel, type RunOptions } from './answer.ts';
 import { modelActions } from './model-actions.ts';
 import { type Asked, runQuery } from './query.ts';
@@ -32,8 +33,7 @@ export { form as semanticDataModelForm } from './schemas.ts';
 export { lockSemanticDataModelsForShare } from './store.ts';
 export type { KeepAnswer, ModelTool, ModelTools } from './tools.ts';
 
-/** The rules of the routes, for the workspace document. */
-interface SemanticDataModelRules {
+export interface SemanticDataModels extends Feature {
   /** The bodies that would create all models, with their ids. */
   list(executor: Executor): Promise<{ id: string; data_connection_id: string }[]>;
   /**
@@ -45,10 +45,8 @@ interface SemanticDataModelRules {
   update(tx: Tx, actor: Actor, id: string, body: Body): Promise<SemanticDataModelRow>;
   /** Throws 412 while agents use it. */
   delete(tx: Tx, actor: Actor, id: string): Promise<void>;
-}
-
-export interface SemanticDataModels extends Feature {
-  rules: SemanticDataModelRules;
+  /** Asks `user` before a model is deleted. */
+  usedBy(user: { checkUnused: CheckUnused }): void;
   /** The tools of an agent for these models, for the runtime. */
   tools: ModelTools;
   /**
@@ -66,14 +64,13 @@ const isoNow = async (tx: Tx): Promise<string> => new Date(await databaseNow(tx)
 /** Semantic data models: what the tables of a data connection mean, and how they are asked. */
 export const createSemanticDataModels = (
   { db, settings }: Services,
-  {
-    connections,
-    askModel,
-    checkUnused,
-  }: { connections: DataConnections; askModel: AskModel; checkUnused: CheckUnused },
+  { connections, llms }: { connections: DataConnections; llms: Pick<LlmConfigurations, 'ask'> },
 ): SemanticDataModels => {
+  const { ask: askModel } = llms;
+  const unused = createHooks<Parameters<CheckUnused>>();
+  const checkUnused: CheckUnused = unused.call;
   const checkIn = (tx: Tx, body: Body) =>
-    checkBody({ dialectOf: (id) => connections.rules.dialectOf(tx, id) }, body);
+    checkBody({ dialectOf: (id) => connections.dialectIn(tx, id) }, body);
   return {
     tag: {
       name: 'Semantic data models',
@@ -83,21 +80,20 @@ export const createSemanticDataModels = (
       ...semanticDataModelRoutes({ db, connections, checkUnused }),
       ...modelActions({ db, settings, connections, askModel }),
     ],
-    rules: {
-      list: async (executor) =>
-        (await listSemanticDataModels(executor, everything)).map(({ verified_queries, ...row }) => ({
-          ...row,
-          verified_queries: verified_queries.map(({ verified_by: _, verified_at: __, ...query }) => query),
-        })),
-      create: async (tx, actor, body, leaving) =>
-        createSemanticDataModel(tx, actor, await checkIn(tx, body), await isoNow(tx), leaving),
-      update: async (tx, actor, id, given) => {
-        const body = await checkIn(tx, given);
-        return replaceSemanticDataModel(tx, actor, await lockToReplace(tx, id, body), body, await isoNow(tx));
-      },
-      delete: async (tx, actor, id) =>
-        deleteSemanticDataModel(tx, actor, checkUnused, await lockToDelete(tx, id)),
+    list: async (executor) =>
+      (await listSemanticDataModels(executor, everything)).map(({ verified_queries, ...row }) => ({
+        ...row,
+        verified_queries: verified_queries.map(({ verified_by: _, verified_at: __, ...query }) => query),
+      })),
+    create: async (tx, actor, body, leaving) =>
+      createSemanticDataModel(tx, actor, await checkIn(tx, body), await isoNow(tx), leaving),
+    update: async (tx, actor, id, given) => {
+      const body = await checkIn(tx, given);
+      return replaceSemanticDataModel(tx, actor, await lockToReplace(tx, id, body), body, await isoNow(tx));
     },
+    delete: async (tx, actor, id) =>
+      deleteSemanticDataModel(tx, actor, checkUnused, await lockToDelete(tx, id)),
+    usedBy: (user) => unused.add(user.checkUnused),
     ask: async (id, asked, options) => {
       const row = await db.run((executor) => findSemanticDataModel(executor, id));
       if (!row) throw notFound('semantic data model');

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { databaseNow, type Executor, everything, type Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
+import { createHooks } from '../lib/hooks.ts';
 import { counter } from '../lib/metrics.ts';
 import type { Actor } from '../lib/principal.ts';
 import { createToolServerTools, type ToolServerTools } from './attempt.ts';
@@ -46,8 +47,13 @@ export { form as toolServerForm } from './schemas.ts';
 export { lockToolServersForShare, policies, type ToolUse } from './store.ts';
 export type { ApprovalGuard } from './tool-servers.ts';
 
-/** Rules of the routes, for other features that change tool servers. */
-interface ToolServerRules {
+/** Agents, which use tool servers. */
+interface User {
+  checkUnused: CheckUnused;
+  guard: ApprovalGuard;
+}
+
+export interface ToolServers extends Feature {
   /** All servers with their secrets, and how their tools may be used where they do not say so themselves. */
   list(executor: Executor): Promise<(NewToolServer & { id: string; tools: Record<string, ToolUse> })[]>;
   create(tx: Tx, actor: Actor, body: NewToolServer): Promise<ToolServerRow>;
@@ -61,10 +67,8 @@ interface ToolServerRules {
   checkUnused: CheckUnused;
   /** Discovers the tools of a server that was created, as its route does. Never rejects because of the server. */
   discover(id: string): Promise<unknown>;
-}
-
-export interface ToolServers extends Feature {
-  rules: ToolServerRules;
+  /** Asks `user` before a server is deleted, and before its tools may be called with less control. */
+  usedBy(user: User): void;
   /** For the runtime. */
   tools: ToolServerTools;
 }
@@ -72,14 +76,15 @@ export interface ToolServers extends Feature {
 /** Tool servers: servers of the Model Context Protocol whose tools agents call. */
 export const createToolServers = (
   services: Services,
-  {
-    checkUnused,
-    guard,
-    schemaWarnings,
-  }: { checkUnused: CheckUnused; guard: ApprovalGuard; schemaWarnings: SchemaWarnings },
+  { models }: { models: { schemaWarnings: SchemaWarnings } },
 ): ToolServers => {
   const { config, db, vault, egress, log, clock } = services;
   const settings = createSettingsStore(vault);
+  const unused = createHooks<Parameters<CheckUnused>>();
+  const policies = createHooks<Parameters<ApprovalGuard['policies']>>();
+  const acceptance = createHooks<Parameters<ApprovalGuard['acceptance']>>();
+  const checkUnused: CheckUnused = unused.call;
+  const guard: ApprovalGuard = { policies: policies.call, acceptance: acceptance.call };
   const folder = join(resolve(config.dataDir), 'tool-servers');
   const connections = {
     egress,
@@ -147,40 +152,42 @@ export const createToolServers = (
         discover: (row, withinMs) => discoverOnce(settings.open(row), withinMs),
         test,
       }),
-      ...toolRoutes(db, guard, schemaWarnings),
+      ...toolRoutes(db, guard, models.schemaWarnings),
       ...pageRoutes(db, settings),
     ],
-    rules: {
-      list: async (executor) => {
-        const rows = await listToolServers(executor, everything);
-        const ids = rows.map(({ id }) => id);
-        const uses = Map.groupBy(await listToolUses(executor, ids), (use) => use.tool_server_id);
-        return rows.map((row) => ({
-          ...toolServers.write(row),
-          ...settings.open(row).settings,
-          id: row.id,
-          prefix: row.prefix,
-          tools: {
-            ...row.expected_tools,
-            ...Object.fromEntries(
-              (uses.get(row.id) ?? []).map(({ name, policy, idempotent }) => [name, { policy, idempotent }]),
-            ),
-          },
-        }));
-      },
-      create: (tx, actor, body) => createToolServer(tx, actor, settings, config.allowStdioToolServers, body),
-      update: async (tx, actor, id, changes) => {
-        const before = await lockToUpdate(tx, settings, id, changes);
-        return updateToolServer(tx, actor, settings, before, changes, guard);
-      },
-      setToolUses: (tx, actor, id, uses) => setToolUses(tx, actor, id, uses, guard),
-      delete: async (tx, actor, id) =>
-        deleteToolServer(tx, actor, async () => {}, await lockToDelete(tx, id)),
-      checkUnused,
-      discover: async (id) => {
-        const row = await db.run((executor) => findToolServer(executor, id));
-        return row && discoverOnce(settings.open(row), createWithinMs);
-      },
+    list: async (executor) => {
+      const rows = await listToolServers(executor, everything);
+      const ids = rows.map(({ id }) => id);
+      const uses = Map.groupBy(await listToolUses(executor, ids), (use) => use.tool_server_id);
+      return rows.map((row) => ({
+        ...toolServers.write(row),
+        ...settings.open(row).settings,
+        id: row.id,
+        prefix: row.prefix,
+        tools: {
+          ...row.expected_tools,
+          ...Object.fromEntries(
+            (uses.get(row.id) ?? []).map(({ name, policy, idempotent }) => [name, { policy, idempotent }]),
+          ),
+        },
+      }));
+    },
+    create: (tx, actor, body) => createToolServer(tx, actor, settings, config.allowStdioToolServers, body),
+    update: async (tx, actor, id, changes) => {
+      const before = await lockToUpdate(tx, settings, id, changes);
+      return updateToolServer(tx, actor, settings, before, changes, guard);
+    },
+    setToolUses: (tx, actor, id, uses) => setToolUses(tx, actor, id, uses, guard),
+    delete: async (tx, actor, id) => deleteToolServer(tx, actor, async () => {}, await lockToDelete(tx, id)),
+    checkUnused,
+    discover: async (id) => {
+      const row = await db.run((executor) => findToolServer(executor, id));
+      return row && discoverOnce(settings.open(row), createWithinMs);
+    },
+    usedBy: (user) => {
+      unused.add(user.checkUnused);
+      policies.add(user.guard.policies);
+      acceptance.add(user.guard.acceptance);
     },
     secrets: settings.secrets,
     metrics: [calls, discoveries],

@@ -1,3 +1,5 @@
+import type { Agents } from '../agents/index.ts';
+import type { Callbacks } from '../callbacks/index.ts';
 import { type OpenStreams, Watcher } from '../event-streams/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import type { Route } from '../http/index.ts';
@@ -13,9 +15,10 @@ import { workItemPageRoutes } from './page/routes.ts';
 import { type WorkItemNeeds, workItemRoutes } from './routes.ts';
 import type { Status } from './states.ts';
 import { stepRoutes } from './step-routes.ts';
-import { deleteFinishedWorkItems } from './store.ts';
+import { countReviews, deleteFinishedWorkItems, findWorkItem, wakeWorkers } from './store.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { listLastHappenings } from './stream-store.ts';
+import { cancelOpenWorkItems } from './work-items.ts';
 
 export { claimFor, claimWorkItems, findClaimableAgents } from './claims.ts';
 export { keepWorkItem, lockDraft } from './files.ts';
@@ -46,7 +49,6 @@ export { actionNames, allowedActions, statuses } from './states.ts';
 export { insertEndedSteps } from './step-store.ts';
 export {
   cancelsChannel,
-  countReviews,
   findWorkItem,
   findWorkItemOutcomes,
   firedInsertion,
@@ -54,12 +56,22 @@ export {
   listWorkItems,
   type WorkItem,
   type WorkItemOutcome,
-  wakeWorkers,
   workItemsChannel,
 } from './store.ts';
-export { act, cancelOpenWorkItems, checkPayloadSize, createWorkItem, getWorkItem } from './work-items.ts';
+export { act, checkPayloadSize, createWorkItem, getWorkItem } from './work-items.ts';
 
-export interface WorkItems extends Feature {
+interface Needs {
+  agents: Agents;
+  callbacks: Pick<Callbacks, 'store' | 'usedBy'>;
+  observability: Pick<WorkItemNeeds, 'traceLinks'>;
+  openStreams: OpenStreams;
+}
+
+const calls = { find: findWorkItem, countReviews };
+
+type Calls = typeof calls;
+
+export interface WorkItems extends Feature, Calls {
   /** Counts a run that ended on this replica, by the status that it left its Work Item in. */
   onFinished(status: Status): void;
   /** The operations of its pages, which the document lists with those of the application. */
@@ -76,8 +88,12 @@ const lookEveryMs = 500;
 /** Work Items: their API and their history. Schedules create them too, and workers execute them. */
 export const createWorkItems = (
   { db, log }: Services,
-  { openStreams, ...needs }: WorkItemNeeds & { openStreams: OpenStreams },
+  { agents, callbacks, observability, openStreams }: Needs,
 ): WorkItems => {
+  const needs: WorkItemNeeds = { callbacks: callbacks.store, traceLinks: observability.traceLinks };
+  callbacks.usedBy(calls);
+  agents.onDelete(cancelOpenWorkItems);
+  agents.onSettings(wakeWorkers);
   const watcher = new Watcher({
     db,
     log,
@@ -96,6 +112,7 @@ export const createWorkItems = (
   }
   const bulkActions = bulkActionLoop(db, log);
   return {
+    ...calls,
     tag: { name: 'Work Items', description: 'What a Worker agent has to do, is doing or has done.' },
     routes: [
       ...workItemRoutes(db, needs),

@@ -1,4 +1,4 @@
-import type { RoleMappingRules } from '../access/index.ts';
+import type { RoleMappings } from '../access/index.ts';
 import type { Agents } from '../agents/index.ts';
 import type { DataConnections } from '../data-connections/index.ts';
 import type { DocumentIntelligence } from '../document-intelligence/index.ts';
@@ -32,7 +32,7 @@ interface Needs {
   agents: Agents;
   schedules: Schedules;
   observability: Observability;
-  roleMappings: RoleMappingRules;
+  roleMappings: RoleMappings;
   documentIntelligence: DocumentIntelligence;
 }
 

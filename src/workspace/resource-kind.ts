@@ -51,8 +51,8 @@ interface Spec<C extends z.ZodType, P extends z.ZodType>
   afterwards?(run: Run, id: string): void;
 }
 
-/** The rules of a feature for one resource. */
-interface Rules<B, C> {
+/** A feature with one resource. */
+interface ResourceFeature<B, C> {
   /** The bodies that would create what there is, with ids. */
   list(executor: Executor): Promise<readonly { id: string }[]>;
   create(tx: Tx, actor: Actor, body: B, leaving: number): Promise<{ id: string }>;
@@ -60,13 +60,13 @@ interface Rules<B, C> {
   delete(tx: Tx, actor: Actor, id: string): Promise<void>;
 }
 
-/** Lists and changes things by the rules of their feature. */
-export const byRules = <B, C>(rules: Rules<B, C>) => ({
+/** Lists and changes things by the methods of their feature. */
+export const byFeature = <B, C>(feature: ResourceFeature<B, C>) => ({
   list: async (executor: Executor): Promise<Listed[]> =>
-    (await rules.list(executor)).map(({ id, ...values }) => ({ id, values })),
-  create: (run: Run, body: B) => rules.create(run.tx, run.actor, body, run.leaving()),
-  update: ({ tx, actor }: Run, id: string, changes: C) => rules.update(tx, actor, id, changes),
-  remove: ({ tx, actor }: Run, { id }: Found) => rules.delete(tx, actor, id),
+    (await feature.list(executor)).map(({ id, ...values }) => ({ id, values })),
+  create: (run: Run, body: B) => feature.create(run.tx, run.actor, body, run.leaving()),
+  update: ({ tx, actor }: Run, id: string, changes: C) => feature.update(tx, actor, id, changes),
+  remove: ({ tx, actor }: Run, { id }: Found) => feature.delete(tx, actor, id),
 });
 
 /** Throws 422 if the item has another value than the workspace in a field that never changes. */

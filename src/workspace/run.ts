@@ -1,4 +1,4 @@
-import { createRoleMappingBody, type RoleMappingRules } from '../access/index.ts';
+import { createRoleMappingBody, type RoleMappings } from '../access/index.ts';
 import { sql, type Tx } from '../database/index.ts';
 import { ApiError, type Fault } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
@@ -52,7 +52,7 @@ export const runPlan = async (
   actor: Actor,
   { entries, faults: known }: Plan,
   state: State,
-  roleMappings: RoleMappingRules,
+  roleMappings: RoleMappings,
 ): Promise<Outcome> => {
   const faults: Fault[] = [];
   const afterwards = new Map<string, () => unknown>();

@@ -1,4 +1,4 @@
-import type { RoleMappingRules } from '../access/index.ts';
+import type { RoleMappings } from '../access/index.ts';
 import { audit } from '../audit/index.ts';
 import { advisoryLock, type Database, sql, type Tx } from '../database/index.ts';
 import type { Context } from '../http/index.ts';
@@ -29,7 +29,7 @@ export interface WorkspaceParts {
   db: Database;
   /** In an order in which each refers only to those before it. */
   kinds: readonly Kind[];
-  roleMappings: RoleMappingRules;
+  roleMappings: RoleMappings;
 }
 
 export interface ShownPlan {

@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAgents } from '../../src/agents/index.ts';
-import { createCallbackStore } from '../../src/callbacks/callbacks.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { serveRoutes } from '../harness/api.ts';
 import { eachDatabase } from '../harness/database.ts';
+import { testAgents } from '../harness/features.ts';
 import { testServices } from '../harness/services.ts';
 
 const deletedAgents: string[] = [];
@@ -18,14 +17,10 @@ eachDatabase((_name, open) => {
     );
     knownLlm = rows[0]!.id;
     const services = testServices(open());
-    const agents = createAgents(services, {
-      callbacks: createCallbackStore(services.vault),
-      onSettings: async () => {},
-      beforeDelete: async () => {},
-      onDelete: async (tx, id) => {
-        const { rows } = await sql`select 1 from agents where id = ${id}`.execute(tx);
-        deletedAgents.push(`${id} ${rows.length}`);
-      },
+    const agents = testAgents(services);
+    agents.onDelete(async (tx, id) => {
+      const { rows } = await sql`select 1 from agents where id = ${id}`.execute(tx);
+      deletedAgents.push(`${id} ${rows.length}`);
     });
     api = await serveRoutes(open(), agents);
   });

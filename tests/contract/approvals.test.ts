@@ -1,12 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createCallbackStore } from '../../src/callbacks/callbacks.ts';
-import { OpenStreams } from '../../src/event-streams/index.ts';
 import { sha256 } from '../../src/lib/crypto.ts';
 import type { ToolResult } from '../../src/runtime/tools.ts';
-import { createWorkItems } from '../../src/work-items/index.ts';
 import { serveRoutes } from '../harness/api.ts';
 import { eachDatabase } from '../harness/database.ts';
+import { testFeatures } from '../harness/features.ts';
 import { fakeTool, loseLease, makeAgent, newRuntime, type TestRuntime } from '../harness/runtime.ts';
 import { testServices } from '../harness/services.ts';
 import { until } from '../harness/wait.ts';
@@ -46,9 +44,7 @@ eachDatabase((_name, open) => {
 
   beforeAll(async () => {
     const services = testServices(open());
-    const callbacks = createCallbackStore(services.vault);
-    const needs = { traceLinks: async () => [], callbacks, openStreams: new OpenStreams() };
-    api = await serveRoutes(open(), createWorkItems(services, needs));
+    api = await serveRoutes(open(), testFeatures(services).workItems);
     agent = await makeAgent(open());
     runtime = await newRuntime(open(), { tools: [payTool, sendTool] });
     runtime.start();

@@ -12,6 +12,7 @@ import { rotateCredentials } from '../../src/services.ts';
 import { insertAgents } from '../harness/agents.ts';
 import { serveRoutes } from '../harness/api.ts';
 import { onPostgres } from '../harness/database.ts';
+import { silentModels } from '../harness/features.ts';
 import type { Client } from '../harness/http.ts';
 import { testServices } from '../harness/services.ts';
 
@@ -34,9 +35,12 @@ onPostgres((_name, open) => {
 
   beforeAll(async () => {
     llms = createLlmConfigurations(testServices(open(), { vault }), {
-      probe: async (llm) => {
-        probed = llm;
-        return { ok: false, detail: 'no response', steps: [] };
+      models: {
+        ...silentModels,
+        probe: async (llm) => {
+          probed = llm;
+          return { ok: false, detail: 'no response', steps: [] };
+        },
       },
     });
     const served = await serveRoutes(open(), llms);
@@ -213,7 +217,7 @@ onPostgres((_name, open) => {
     const rotated = new Vault([Buffer.alloc(32, 2), Buffer.alloc(32, 1)]);
     await rotateCredentials({ db: open(), vault: rotated }, llms.secrets!);
     const { resolve } = createLlmConfigurations(testServices(open(), { vault: rotated }), {
-      probe: async () => ({ ok: true, detail: '', steps: [] }),
+      models: silentModels,
     });
     const llm = (await resolve(id)) as ResolvedLlm & { kind: 'openai_compatible' };
     expect([llm.timeout_seconds, llm.apiKey!.reveal()]).toEqual([7, key]);

@@ -1,13 +1,11 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createCallbackStore } from '../../src/callbacks/callbacks.ts';
-import { OpenStreams } from '../../src/event-streams/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { claimWorkItems } from '../../src/work-items/claims.ts';
-import { createWorkItems } from '../../src/work-items/index.ts';
 import { actionNames, allowedActions, nextStatus, statuses } from '../../src/work-items/states.ts';
 import { serveRoutes } from '../harness/api.ts';
 import { onPostgres } from '../harness/database.ts';
+import { testFeatures } from '../harness/features.ts';
 import { testServices } from '../harness/services.ts';
 import { cancelEverything, force, itemOf, makeAgent } from '../harness/work-items.ts';
 
@@ -16,9 +14,7 @@ onPostgres((_name, open) => {
   let agent: string;
   beforeAll(async () => {
     const services = testServices(open());
-    const callbacks = createCallbackStore(services.vault);
-    const needs = { traceLinks: async () => [], callbacks, openStreams: new OpenStreams() };
-    api = await serveRoutes(open(), createWorkItems(services, needs));
+    api = await serveRoutes(open(), testFeatures(services).workItems);
     agent = await makeAgent(open(), { max_concurrency: 1_000 });
   });
   afterAll(() => api?.close());

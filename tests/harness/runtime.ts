@@ -19,6 +19,7 @@ import { createWorkItem, listConversation, type WorkItem } from '../../src/work-
 import type { AgentFields } from './agents.ts';
 
 import { testActor, tester } from './api.ts';
+import { silentModels } from './features.ts';
 import { testServices } from './services.ts';
 import { until } from './wait.ts';
 import { itemOf, makeAgent as makeAnyAgent } from './work-items.ts';
@@ -115,9 +116,7 @@ export const newRuntime = async (
   const current = { ...watched, get: () => ({ ...watched.get(), ...settings }) };
   const deps = {
     db,
-    llms: createLlmConfigurations(testServices(db, { vault }), {
-      probe: async () => ({ ok: true, detail: '', steps: [] }),
-    }),
+    llms: createLlmConfigurations(testServices(db, { vault }), { models: silentModels }),
     egress,
     log: silentLogger,
     settings: current,

@@ -57,9 +57,7 @@ export const useToolAttempts = (open: () => Database) => {
       PATH: process.env.PATH,
     });
     features = createToolServers(testServices(open(), { config, clock, log }), {
-      checkUnused: async () => {},
-      guard: { policies: async () => {}, acceptance: async () => {} },
-      schemaWarnings: () => [],
+      models: { schemaWarnings: () => [] },
     });
     const served = await serveRoutes(open(), features);
     http = served.v2;

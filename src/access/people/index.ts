@@ -16,8 +16,8 @@ export { createBody as createRoleMappingBody } from './role-mapping-routes.ts';
 export { roleMappings } from './role-mapping-store.ts';
 export { publicUser, toUserResponse } from './user-schemas.ts';
 
-/** The rules behind the routes, for other features that change role mappings. */
-export interface RoleMappingRules {
+/** Role mappings, for other features that change them. */
+export interface RoleMappings {
   list(executor: Executor): Promise<RoleMappingRow[]>;
   /** Makes all changes and evaluates once. Throws 412 if that leaves no active administrator. */
   change(tx: Tx, actor: Actor, changes: RoleMappingChanges, reason: string): Promise<void>;
@@ -26,7 +26,7 @@ export interface RoleMappingRules {
 }
 
 export interface People {
-  roleMappings: RoleMappingRules;
+  roleMappings: RoleMappings;
   features: readonly Feature[];
   identities: Identities;
 }

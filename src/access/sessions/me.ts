@@ -30,8 +30,10 @@ export interface MeParts {
   allowStdioToolServers: boolean;
   /** The permissions of all operations. */
   operations: () => readonly Operation[];
-  /** Resolves to the number of Work Items that wait for a person. */
-  countReviews: (executor: Executor) => Promise<number>;
+  workItems: {
+    /** Resolves to the number of Work Items that wait for a person. */
+    countReviews(executor: Executor): Promise<number>;
+  };
 }
 
 export const me = z
@@ -96,7 +98,9 @@ export const findMe = async (
       .filter((operation) => operation.role === 'anyone' || roleAllows(role, operation.role))
       .filter((operation) => scopesAllow(scopes, operation.scope))
       .map((operation) => operation.id),
-    review_count: scopesAllow(scopes, 'work_items:read') ? await parts.countReviews(executor) : null,
+    review_count: scopesAllow(scopes, 'work_items:read')
+      ? await parts.workItems.countReviews(executor)
+      : null,
     base_url: base,
     otlp_url: `${base}/telemetry/v1/traces`,
     version,

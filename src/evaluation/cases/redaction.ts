@@ -10,10 +10,10 @@ import { type ToolServers, toolServerForm } from '../../tool-servers/index.ts';
 
 /** What has secrets that an agent uses. */
 export interface SecretOwners {
-  llms: Pick<LlmConfigurations, 'rules'>;
-  toolServers: Pick<ToolServers, 'rules'>;
-  dataConnections: Pick<DataConnections, 'rules'>;
-  semanticDataModels: Pick<SemanticDataModels, 'rules'>;
+  llms: Pick<LlmConfigurations, 'list' | 'findDefault'>;
+  toolServers: Pick<ToolServers, 'list'>;
+  dataConnections: Pick<DataConnections, 'list'>;
+  semanticDataModels: Pick<SemanticDataModels, 'list'>;
 }
 
 /** Shorter values are in many texts that are no secrets. */
@@ -36,8 +36,8 @@ const secretsOf = (patterns: readonly string[] | undefined, items: readonly obje
 const usedBy = async (executor: Executor, { llms, semanticDataModels }: SecretOwners, agents: Agents) => {
   if (agents.length === 0) return null;
   const models = new Set(agents.flatMap(({ semantic_data_model_ids }) => semantic_data_model_ids));
-  const known = models.size === 0 ? [] : await semanticDataModels.rules.list(executor);
-  const defaultLlm = (await llms.rules.findDefault(executor)).id;
+  const known = models.size === 0 ? [] : await semanticDataModels.list(executor);
+  const defaultLlm = (await llms.findDefault(executor)).id;
   return {
     llms: new Set(
       agents.flatMap(({ llm_id, fallback_llm_ids }) => [llm_id ?? defaultLlm, ...fallback_llm_ids]),
@@ -75,14 +75,11 @@ export const redactionOf = async (
   const of = <T extends { id: string }>(list: readonly T[], ids: ReadonlySet<string> | undefined): T[] =>
     list.filter(({ id }) => !ids || ids.has(id));
   const secrets = [
-    ...secretsOf(llmForm.secrets, of(await owners.llms.rules.list(executor), used?.llms)),
-    ...secretsOf(
-      toolServerForm.secrets,
-      of(await owners.toolServers.rules.list(executor), used?.toolServers),
-    ),
+    ...secretsOf(llmForm.secrets, of(await owners.llms.list(executor), used?.llms)),
+    ...secretsOf(toolServerForm.secrets, of(await owners.toolServers.list(executor), used?.toolServers)),
     ...secretsOf(
       dataConnectionForm.secrets,
-      of(await owners.dataConnections.rules.list(executor), used?.dataConnections),
+      of(await owners.dataConnections.list(executor), used?.dataConnections),
     ),
   ].filter((secret) => secret.length >= shortest);
   const redactor = new Redactor(secrets);

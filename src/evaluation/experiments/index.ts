@@ -4,7 +4,7 @@ import type { Feature, Services } from '../../feature.ts';
 import type { Files } from '../../files/index.ts';
 import { Loop } from '../../lib/loop.ts';
 import { counter } from '../../lib/metrics.ts';
-import type { AskModel } from '../../llm-configurations/index.ts';
+import type { LlmConfigurations } from '../../llm-configurations/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import type { Settings } from '../../settings/index.ts';
 import type { Tracing } from '../../telemetry/index.ts';
@@ -24,7 +24,7 @@ export { keepTrial } from './frames.ts';
 
 export interface ExperimentNeeds {
   runtime: Pick<Runtime, 'workerOf' | 'openTools'>;
-  askModel: AskModel;
+  llms: Pick<LlmConfigurations, 'ask'>;
   files: Pick<Files, 'bytes'>;
   dataFrames: Pick<DataFrames, 'forAgents'>;
   tracing: Tracing;
@@ -35,7 +35,7 @@ export interface ExperimentNeeds {
 export interface Experiments {
   feature: Feature & Required<Pick<Feature, 'routes' | 'retention'>>;
   /** For the gate of agents: what publishes waits for experiments, and reads what they found. */
-  rules: {
+  calls: {
     /** Starts an experiment in the transaction. Throws 400 and 422 for what cannot be run. */
     start: typeof startExperiment;
     /** Throws 412 if it has finished. */
@@ -55,7 +55,7 @@ const endsEveryMs = 30_000;
 /** Experiments: the pool of trials of a replica, and the operations on what they did. */
 export const createExperiments = (
   services: Services,
-  { runtime, askModel, files, dataFrames, tracing, readCase }: ExperimentNeeds,
+  { runtime, llms, files, dataFrames, tracing, readCase }: ExperimentNeeds,
 ): Experiments => {
   const { db, log } = services;
   const finished = counter(
@@ -72,7 +72,7 @@ export const createExperiments = (
       bytes: files.bytes,
       matcher,
       tracing,
-      openJudge: (llmId) => askModel(llmId === null ? {} : { llmId }),
+      openJudge: (llmId) => llms.ask(llmId === null ? {} : { llmId }),
       readCase,
       onEnded: (outcome) => finished.inc({ outcome }),
     }),
@@ -102,7 +102,7 @@ export const createExperiments = (
       { role: 'worker', start: () => void ends.start(), stop: () => ends.stop(), pass: () => ends.pass() },
     ],
   } satisfies Feature;
-  const rules = {
+  const calls = {
     start: startExperiment,
     cancel: cancelExperiment,
     find: findExperiment,
@@ -110,5 +110,5 @@ export const createExperiments = (
     listCaseScores,
     calibratedJudges,
   };
-  return { feature, rules };
+  return { feature, calls };
 };

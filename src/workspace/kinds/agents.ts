@@ -4,7 +4,7 @@ import { isObject } from '../../lib/objects.ts';
 import { defaultsOf } from '../../resource/index.ts';
 import type { Found, Kind } from '../kind.ts';
 import { valueAt } from '../paths.ts';
-import { byRules, resourceKind } from '../resource-kind.ts';
+import { byFeature, resourceKind } from '../resource-kind.ts';
 
 interface CallbackItem {
   url: string;
@@ -26,9 +26,9 @@ const storedCallback = (found: Found | undefined, given: unknown, i: number): Ca
 const { llm: _, ...defaults } = defaultsOf(agentForm.fields);
 
 /** Agents, without their schedules, which are a kind of their own. */
-export const agentKind = ({ rules }: Agents): Kind =>
+export const agentKind = (agents: Agents): Kind =>
   resourceKind({
-    ...byRules(rules),
+    ...byFeature(agents),
     ...agentForm,
     kind: 'agent',
     key: 'agents',

@@ -2,7 +2,7 @@ import { unprocessable } from '../../lib/errors.ts';
 import { isObject } from '../../lib/objects.ts';
 import { integrationForm, type Observability } from '../../observability/index.ts';
 import type { Item, Kind } from '../kind.ts';
-import { byRules, resourceKind } from '../resource-kind.ts';
+import { byFeature, resourceKind } from '../resource-kind.ts';
 
 interface Scopes {
   global: boolean;
@@ -36,9 +36,9 @@ const shownScopes = ({ global, agents }: Scopes): unknown => {
   return agents.length === 0 ? 'global' : { global, agents };
 };
 
-export const integrationKind = ({ rules }: Pick<Observability, 'rules'>): Kind =>
+export const integrationKind = (observability: Observability): Kind =>
   resourceKind({
-    ...byRules(rules),
+    ...byFeature(observability),
     ...integrationForm,
     kind: 'integration',
     key: 'integrations',
@@ -50,10 +50,10 @@ export const integrationKind = ({ rules }: Pick<Observability, 'rules'>): Kind =
     }),
     references: ({ scopes }) =>
       (scopes as Scopes).agents.map((name, i) => ({ path: `scopes[${i}]`, kind: 'agent', name, weak: true })),
-    verify: ({ settings }) => rules.checkAddress(integrationForm.body.shape.settings.parse(settings)),
+    verify: ({ settings }) => observability.checkAddress(integrationForm.body.shape.settings.parse(settings)),
     create: ({ tx, actor }, given, { name, settings }) => {
       const isDefault = name === nameWithout(settings as Item);
-      return rules.create(tx, actor, isDefault ? { ...given, description: null } : given);
+      return observability.create(tx, actor, isDefault ? { ...given, description: null } : given);
     },
     part: {
       name: 'scopes',
@@ -65,8 +65,8 @@ export const integrationKind = ({ rules }: Pick<Observability, 'rules'>): Kind =
       write: async (run, id, scopes) => {
         const { global, agents } = scopes as Scopes;
         const ids = agents.map((name) => run.idOf('agent', name));
-        await rules.setScopes(run.tx, run.actor, id, global ? [null, ...ids] : ids);
+        await observability.setScopes(run.tx, run.actor, id, global ? [null, ...ids] : ids);
       },
     },
-    afterwards: (run) => run.afterwards('integrations', rules.changed),
+    afterwards: (run) => run.afterwards('integrations', observability.changed),
   });

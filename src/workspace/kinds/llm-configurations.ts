@@ -1,19 +1,19 @@
 import { type LlmConfigurations, llmForm } from '../../llm-configurations/index.ts';
 import { asRead } from '../bodies.ts';
 import type { Kind } from '../kind.ts';
-import { byRules, resourceKind } from '../resource-kind.ts';
+import { byFeature, resourceKind } from '../resource-kind.ts';
 
 /** The model that every installation begins with (migrations/0030_llm_configurations.sql). */
 const builtInId = '01980000-0000-7000-8000-000000000001';
 
-export const llmKind = ({ rules }: LlmConfigurations): Kind =>
+export const llmKind = (llms: LlmConfigurations): Kind =>
   resourceKind({
-    ...byRules(rules),
+    ...byFeature(llms),
     ...llmForm,
     kind: 'llm_configuration',
     key: 'llm_configurations',
     list: async (executor) =>
-      (await rules.list(executor)).map(({ id, ...stored }) => ({
+      (await llms.list(executor)).map(({ id, ...stored }) => ({
         id,
         values: asRead(llmForm.body, stored),
         builtIn: id === builtInId,

@@ -1,4 +1,4 @@
-import { createRoleMappingBody, type RoleMappingRules, roleMappings } from '../../access/index.ts';
+import { createRoleMappingBody, type RoleMappings, roleMappings } from '../../access/index.ts';
 import type { Kind } from '../kind.ts';
 import { resourceKind } from '../resource-kind.ts';
 
@@ -6,7 +6,7 @@ import { resourceKind } from '../resource-kind.ts';
  * Role mappings. They are not changed one by one: everyone's role is computed once, after all changes of a document
  * (`changeAccess` in ../run.ts).
  */
-export const roleMappingKind = (rules: RoleMappingRules): Kind =>
+export const roleMappingKind = (mappings: RoleMappings): Kind =>
   resourceKind({
     kind: 'role_mapping',
     key: 'role_mappings',
@@ -15,7 +15,8 @@ export const roleMappingKind = (rules: RoleMappingRules): Kind =>
     defaults: {},
     namedBy: ['claim', 'value'],
     nameOf: ({ claim, value }) => `${claim}=${value}`,
-    list: async (executor) => (await rules.list(executor)).map((row) => ({ id: row.id, values: { ...row } })),
+    list: async (executor) =>
+      (await mappings.list(executor)).map((row) => ({ id: row.id, values: { ...row } })),
     create: async () => ({ id: '' }),
     update: async () => {},
   });

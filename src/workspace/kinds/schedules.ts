@@ -43,7 +43,7 @@ const payloadFaults = ({ payload }: Item, kb: number): Fault[] => {
 };
 
 /** Schedules. The name of one is that of its agent, a slash, and its key. */
-export const scheduleKind = ({ rules }: Schedules): Kind =>
+export const scheduleKind = (schedules: Schedules): Kind =>
   resourceKind({
     kind: 'schedule',
     key: 'agents',
@@ -53,7 +53,7 @@ export const scheduleKind = ({ rules }: Schedules): Kind =>
     namedBy: ['agent', 'key'],
     nameOf: ({ agent, key }) => `${agent}/${key}`,
     list: async (executor, names) => {
-      const byAgent = Map.groupBy(await rules.list(executor), (row) => row.agent_id);
+      const byAgent = Map.groupBy(await schedules.list(executor), (row) => row.agent_id);
       return [...byAgent].flatMap(([agentId, rows]) => {
         const keys = keysOf(rows);
         const agent = names('agent').get(agentId) ?? '';
@@ -81,16 +81,16 @@ export const scheduleKind = ({ rules }: Schedules): Kind =>
     check: (item, settings) => payloadFaults(item, settings.MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB),
     create: async (run, body, { agent }) => {
       const agentId = run.idOf('agent', String(agent));
-      const row = await rules.create(run.tx, run.actor, agentId, definitionOf(body));
-      if (!body.enabled) await rules.pause(run.tx, run.actor, row.id);
+      const row = await schedules.create(run.tx, run.actor, agentId, definitionOf(body));
+      if (!body.enabled) await schedules.pause(run.tx, run.actor, row.id);
       return row;
     },
     update: async ({ tx, actor }, id, body, _item, changed) => {
-      if (changed.has('enabled') && !body.enabled) await rules.pause(tx, actor, id);
+      if (changed.has('enabled') && !body.enabled) await schedules.pause(tx, actor, id);
       if ([...changed].some((field) => field !== 'enabled')) {
-        await rules.replace(tx, actor, id, definitionOf(body));
+        await schedules.replace(tx, actor, id, definitionOf(body));
       }
-      if (changed.has('enabled') && body.enabled) await rules.resume(tx, actor, id);
+      if (changed.has('enabled') && body.enabled) await schedules.resume(tx, actor, id);
     },
-    remove: ({ tx, actor }, { id }) => rules.delete(tx, actor, id),
+    remove: ({ tx, actor }, { id }) => schedules.delete(tx, actor, id),
   });

@@ -71,27 +71,27 @@ export const brandingKind = single({
 });
 
 /** The model of agents that name none. */
-export const defaultLlmKind = ({ rules }: LlmConfigurations): Kind =>
+export const defaultLlmKind = (llms: LlmConfigurations): Kind =>
   single({
     kind: 'default_llm',
     key: 'default_llm',
     list: async (executor) => {
-      const { id, name } = await rules.findDefault(executor);
+      const { id, name } = await llms.findDefault(executor);
       return [{ ...found('default_llm', { default_llm: name }), id }];
     },
     toDocument: ({ default_llm }) => default_llm,
     read: (given) => given,
     references: ({ default_llm }) => [{ path: '', kind: 'llm_configuration', name: String(default_llm) }],
     update: (run, _found, { default_llm }) =>
-      rules.setDefault(run.tx, run.actor, run.idOf('llm_configuration', String(default_llm))),
+      llms.setDefault(run.tx, run.actor, run.idOf('llm_configuration', String(default_llm))),
   });
 
 const id = 'document_intelligence';
 
 /** The reader of documents. A document names it as a whole, or not at all. */
-export const documentIntelligenceKind = ({ rules }: Pick<DocumentIntelligence, 'rules'>): Kind => {
+export const documentIntelligenceKind = (documents: DocumentIntelligence): Kind => {
   const put = async ({ tx, actor }: Run, body: z.output<typeof documentReaderForm.body>) => {
-    await rules.put(tx, actor, body);
+    await documents.put(tx, actor, body);
     return { id };
   };
   return resourceKind({
@@ -102,7 +102,7 @@ export const documentIntelligenceKind = ({ rules }: Pick<DocumentIntelligence, '
     defaults: {},
     nameOf: () => id,
     list: async (executor) => {
-      const { settings, updated_at, ...row } = await rules.readBy(executor);
+      const { settings, updated_at, ...row } = await documents.readBy(executor);
       if (updated_at === null) return [];
       const { provider, ...rest } = settings;
       return [{ id, values: { ...row, provider, settings: rest } }];
@@ -110,6 +110,6 @@ export const documentIntelligenceKind = ({ rules }: Pick<DocumentIntelligence, '
     complete: (item) => ({ ...item, settings: withoutNull(item.settings as Item) }),
     create: put,
     update: (run, _id, body) => put(run, body),
-    verify: (item) => rules.check(documentReaderForm.body.parse({ ...item, llm_id: null }), null),
+    verify: (item) => documents.check(documentReaderForm.body.parse({ ...item, llm_id: null }), null),
   });
 };

@@ -3,7 +3,7 @@ import { mapValues } from '../../lib/objects.ts';
 import { policies, type ToolServers, type ToolUse, toolServerForm } from '../../tool-servers/index.ts';
 import { asRead, readBody } from '../bodies.ts';
 import type { Kind } from '../kind.ts';
-import { byRules, resourceKind } from '../resource-kind.ts';
+import { byFeature, resourceKind } from '../resource-kind.ts';
 
 const policy = z.enum(policies);
 /** A policy, or with it whether a call without an answer is repeated. */
@@ -34,14 +34,14 @@ const shownUse = ({ policy, idempotent }: ToolUse) => {
   return policy === null ? { idempotent } : { policy, idempotent };
 };
 
-export const toolServerKind = ({ rules }: ToolServers): Kind =>
+export const toolServerKind = (toolServers: ToolServers): Kind =>
   resourceKind({
-    ...byRules(rules),
+    ...byFeature(toolServers),
     ...toolServerForm,
     kind: 'tool_server',
     key: 'tool_servers',
     list: async (executor) =>
-      (await rules.list(executor)).map(({ id, tools, ...stored }) => ({
+      (await toolServers.list(executor)).map(({ id, tools, ...stored }) => ({
         id,
         values: { ...asRead(toolServerForm.body, stored), tools },
       })),
@@ -51,24 +51,24 @@ export const toolServerKind = ({ rules }: ToolServers): Kind =>
     prepare: (given, found) => ({ ...given, prefix: given.prefix ?? found?.item.prefix }),
     complete: (item, body) => ({ ...item, ...body }),
     create: async (run, body) => {
-      const { id } = await rules.create(run.tx, run.actor, body);
-      run.afterwards(`discover ${id}`, () => rules.discover(id));
+      const { id } = await toolServers.create(run.tx, run.actor, body);
+      run.afterwards(`discover ${id}`, () => toolServers.discover(id));
       return { id };
     },
     update: ({ tx, actor }, id, changes) => {
       const oauth = changes.oauth && { scope: null, ...changes.oauth };
-      return rules.update(tx, actor, id, oauth ? { ...changes, oauth } : changes);
+      return toolServers.update(tx, actor, id, oauth ? { ...changes, oauth } : changes);
     },
     remove: async (run, { id }) => {
       // Its prefix is free for one that the document creates; agents are looked at when they are changed.
-      await rules.delete(run.tx, run.actor, id);
-      run.atEnd(() => rules.checkUnused(run.tx, id));
+      await toolServers.delete(run.tx, run.actor, id);
+      run.atEnd(() => toolServers.checkUnused(run.tx, id));
     },
     part: {
       name: 'tools',
       read: readUses,
       fromStored: (stored) => sorted(stored as Uses),
       write: ({ tx, actor }, id, uses) =>
-        rules.setToolUses(tx, actor, id, new Map(Object.entries(uses as Uses))),
+        toolServers.setToolUses(tx, actor, id, new Map(Object.entries(uses as Uses))),
     },
   });
