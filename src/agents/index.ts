@@ -33,7 +33,7 @@ export { form as agentForm } from './routes.ts';
 export * as agentSql from './sql.ts';
 export { type Agent, defaultApprovalRole } from './store.ts';
 export type { PinnedAgent } from './versions/pins.ts';
-export { findPinned, getPinned, pinAssignment } from './versions/pins.ts';
+export { findPinned, getPinned } from './versions/pins.ts';
 export type { NamedInRun } from './versions/store.ts';
 export { recordFirstRun } from './versions/store.ts';
 export { freezeReference, listMissing } from './versions/versions.ts';

@@ -1,4 +1,4 @@
-import { pinAssignment } from '../agents/index.ts';
+import { agentSql } from '../agents/index.ts';
 import { sql } from '../database/index.ts';
 import { createRuns } from '../runs/index.ts';
 import { recordMoved } from './endings.ts';
@@ -17,7 +17,10 @@ export const conversationRuns = createRuns<ConversationRun>({
     CANCELLED: 'cancelled',
   },
   parent: { table: 'conversations', key: 'conversation_id' },
-  onClaim: [sql`started_at = coalesce(started_at, platform_now())`, pinAssignment(sql`w.conversation_id`)],
+  onClaim: [
+    sql`started_at = coalesce(started_at, platform_now())`,
+    agentSql.pinAssignment(sql`w.conversation_id`),
+  ],
   onMove: [],
   onEnd: (result) => [sql`answer = ${result} #>> '{}'`],
   contextCut: {

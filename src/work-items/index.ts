@@ -30,7 +30,6 @@ export {
   type NewMessage,
 } from './history-store.ts';
 export { readRecording } from './recording.ts';
-export type { WorkItemNeeds } from './routes.ts';
 export {
   cancelRunning,
   findWorkItemStarts,

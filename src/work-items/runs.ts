@@ -1,4 +1,4 @@
-import { pinAssignment } from '../agents/index.ts';
+import { agentSql } from '../agents/index.ts';
 import { hasCallbacks, recordDeliveries } from '../callbacks/index.ts';
 import { sql, type Tx } from '../database/index.ts';
 import { createRuns, type Lease, type Moved, type MoveReason } from '../runs/index.ts';
@@ -70,7 +70,7 @@ export const workItemRuns = createRuns<MovedItem>({
   onClaim: [
     sql`started_at = platform_now()`,
     sql`updated_at = platform_now()`,
-    pinAssignment(sql`coalesce(w.schedule_id, w.id)`),
+    agentSql.pinAssignment(sql`coalesce(w.schedule_id, w.id)`),
   ],
   onMove: [sql`updated_at = platform_now()`],
   onEnd: (result, reason) => [sql`result = ${result}`, sql`review_reason = ${reason}`],

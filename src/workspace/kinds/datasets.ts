@@ -1,12 +1,12 @@
 import { datasetForm, type Evaluation } from '../../evaluation/index.ts';
 import { withoutNull } from '../../lib/objects.ts';
 import type { Item, Kind } from '../kind.ts';
-import { byRules, resourceKind } from '../resource-kind.ts';
+import { byFeature, resourceKind } from '../resource-kind.ts';
 
 /** Datasets, without their cases, which are imported. */
-export const datasetKind = ({ rules }: Pick<Evaluation, 'rules'>): Kind =>
+export const datasetKind = (evaluation: Evaluation): Kind =>
   resourceKind({
-    ...byRules(rules),
+    ...byFeature(evaluation),
     ...datasetForm,
     kind: 'dataset',
     key: 'datasets',
