@@ -1,7 +1,7 @@
 import { zoneRulesVersion } from '@agent-platform/cron';
 import pg from 'pg';
 import { Pool } from 'undici';
-import { getAgent } from '../src/agents/index.ts';
+import { agentCalls } from '../src/agents/index.ts';
 import { openPostgres } from '../src/database/index.ts';
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
@@ -124,7 +124,7 @@ const operationsOn = async (url: string, agents: string[], schedule: string): Pr
       method: 'GET',
       paths: [`/agents/${agent}/schedules`],
       statements: [
-        ...(await read((r) => getAgent(r, agent))),
+        ...(await read((r) => agentCalls.get(r, agent))),
         ...(await read((r) => listSchedules(r, agent))),
       ],
     },

@@ -15,7 +15,6 @@ import { createExternalWorkers } from './external-workers/index.ts';
 import type { Feature, Services } from './feature.ts';
 import { fileOwners } from './file-owners.ts';
 import { createFiles } from './files/index.ts';
-import { permissionsOf } from './http/index.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
 import { createReplicas } from './replicas/index.ts';
@@ -41,6 +40,9 @@ export interface Features extends Pick<Access, 'authenticate' | 'createFirstKey'
 
 /** The features of the platform and what each needs of the others: the one visible list. */
 export const createFeatures = (services: Services & { settings: SettingsFeature }): Features => {
+  /** Complete at the end: those that need all of them read it when they are asked. */
+  const list: Feature[] = [];
+
   const audit = createAudit(services);
   const branding = createBranding(services);
 
@@ -57,13 +59,16 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
 
   const destinations = createDestinations(services);
   const telemetry = createTelemetry(services, { destinations });
-  const observability = createObservability(services, { destinations, telemetry });
+  const observability = createObservability(services, {
+    destinations,
+    telemetry: telemetry.path,
+  });
 
   const openStreams = new OpenStreams();
   const workItems = createWorkItems(services, { agents, callbacks, observability, openStreams });
   const externalWorkers = createExternalWorkers(services, { onFinished: workItems.onFinished });
   const schedules = createSchedules(services, { tracing: telemetry.tracing });
-  const access = createAccess(services, { operations: () => permissionsOf(list), workItems });
+  const access = createAccess(services, { features: list, workItems });
   const dataFrames = createDataFrames(services, {
     files,
     sandbox,
@@ -76,12 +81,12 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     bytes: files.bytes,
     owners,
     llms,
-    telemetry,
+    telemetry: telemetry.path,
   });
   const runtime = createRuntime(services, {
     llms,
     modelTools: semanticDataModels.tools,
-    telemetry,
+    telemetry: telemetry.path,
     toolServers: toolServers.tools,
     files,
     dataFrames,
@@ -114,15 +119,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     documentIntelligence,
   });
   const toolProtocol = createToolProtocol(services, { conversations: conversations.asking });
-  const replicas = createReplicas(services, {
-    loops: () =>
-      list
-        .flatMap((feature) => feature.loops ?? [])
-        .filter(({ role }) => !role || services.config.roles.has(role))
-        .flatMap((loop) => loop.pass?.() ?? []),
-    firing: () => schedules.firing.pass(),
-    telemetryLog: () => ({ id: telemetry.replicaId, bytes: telemetry.bytes }),
-  });
+  const replicas = createReplicas(services, { features: list, schedules, telemetry: telemetry.path });
 
   const application = createApplication(services, {
     access,
@@ -134,7 +131,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     workItems,
   });
 
-  const list: readonly Feature[] = [
+  list.push(
     agents,
     conversations,
     schedules,
@@ -163,7 +160,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     workspace,
     audit,
     createConsole(services),
-  ];
+  );
   return {
     list,
     authenticate: access.authenticate,

@@ -1,7 +1,7 @@
 import { getConversation, keepConversation } from './conversations/index.ts';
 import type { Database } from './database/index.ts';
 import type { OwnerKind } from './files/index.ts';
-import { getWorkItem, keepWorkItem, lockDraft } from './work-items/index.ts';
+import { workItemCalls } from './work-items/index.ts';
 
 /** The kinds of owners of files and data frames. */
 export const fileOwners = (db: Database): readonly OwnerKind[] => [
@@ -26,10 +26,10 @@ export const fileOwners = (db: Database): readonly OwnerKind[] => [
     scope: { read: 'work_items:read', write: 'work_items' },
     find: ({ params }) =>
       db.run(async (executor) => {
-        const { id, agent_id } = await getWorkItem(executor, params.work_item_id!);
+        const { id, agent_id } = await workItemCalls.get(executor, params.work_item_id!);
         return { ids: { conversation_id: null, work_item_id: id }, agentId: agent_id };
       }),
-    lock: (tx, { work_item_id }) => keepWorkItem(tx, work_item_id!),
-    lockForFiles: (tx, { work_item_id }) => lockDraft(tx, work_item_id!),
+    lock: (tx, { work_item_id }) => workItemCalls.keep(tx, work_item_id!),
+    lockForFiles: (tx, { work_item_id }) => workItemCalls.lockDraft(tx, work_item_id!),
   },
 ];

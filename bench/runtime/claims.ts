@@ -1,6 +1,6 @@
 import { type Database, migrate, openPostgres, sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import { claimWorkItems } from '../../src/work-items/index.ts';
+import { workItemCalls } from '../../src/work-items/index.ts';
 import type { Postgres } from '../../tests/harness/postgres.ts';
 import { percentile, removeItems, seedAgents, seedItems } from './items.ts';
 
@@ -10,7 +10,7 @@ const limit = 8;
 /** Milliseconds of one claim with its commit. What it claimed is put back, which is not measured. */
 const timeClaim = async (db: Database): Promise<number> => {
   const began = performance.now();
-  const claimed = await db.tx((tx) => claimWorkItems(tx, { owner: 'bench', limit, leaseSeconds: 30 }));
+  const claimed = await db.tx((tx) => workItemCalls.claim(tx, { owner: 'bench', limit, leaseSeconds: 30 }));
   const took = performance.now() - began;
   if (claimed.length !== limit) throw new Error(`${claimed.length} of ${limit} Work Items were claimed`);
   await db.tx((tx) =>

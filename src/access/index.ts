@@ -1,5 +1,6 @@
 import type { Feature, Services } from '../feature.ts';
 import type { Credentials } from '../http/index.ts';
+import { permissionsOf } from '../http/index.ts';
 import { sha256 } from '../lib/crypto.ts';
 import type { Principal } from '../lib/principal.ts';
 import { Authenticator } from './authenticator.ts';
@@ -37,11 +38,13 @@ export interface Access {
   createFirstKey(): Promise<string | null>;
 }
 
+interface AccessNeeds extends Pick<MeParts, 'workItems'> {
+  /** All features, whose operations have permissions. Read when a request asks. */
+  features: readonly Feature[];
+}
+
 /** Who may do what: people, keys, sign-in and sessions. */
-export const createAccess = (
-  services: Services,
-  needs: Pick<MeParts, 'operations' | 'workItems'>,
-): Access => {
+export const createAccess = (services: Services, { features, workItems }: AccessNeeds): Access => {
   const { config, db, vault } = services;
   const provider = createProvider(services);
   const firstKey = newKeyValue();
@@ -77,7 +80,8 @@ export const createAccess = (
         tag: { name: 'Sessions', description: 'Sessions of the application, and who a request acts as.' },
         routes: sessionRoutes({
           ...services,
-          ...needs,
+          operations: () => permissionsOf(features),
+          workItems,
           allowStdioToolServers: config.allowStdioToolServers,
           cookies,
           sessions,

@@ -10,33 +10,24 @@ import {
   checkUnused,
   createAgent,
   deleteAgent,
-  getAgent,
   lockAgent,
-  lockAgentForShare,
-  lockAgentMode,
   lockToUpdate,
-  requireWorker,
   updateAgent,
 } from './agents.ts';
+import { agentCalls } from './calls.ts';
 import { approvalGuard } from './loosening.ts';
 import { agentPageRoutes } from './page-routes.ts';
 import { agentRoutes } from './routes.ts';
 import { type Agent, type AgentChanges, listAgents } from './store.ts';
 import { canaryLoop } from './versions/canary.ts';
 import { withDraft } from './versions/content.ts';
-import { findPinned, getPinned } from './versions/pins.ts';
-import { recordFirstRun } from './versions/store.ts';
-import { listMissing } from './versions/versions.ts';
 
-export { getAgent, lockAgent, lockAgentForShare, lockAgentMode, requireWorker } from './agents.ts';
+export { agentCalls } from './calls.ts';
 export { form as agentForm } from './routes.ts';
 export * as agentSql from './sql.ts';
 export { type Agent, defaultApprovalRole } from './store.ts';
 export type { PinnedAgent } from './versions/pins.ts';
-export { findPinned, getPinned } from './versions/pins.ts';
 export type { NamedInRun } from './versions/store.ts';
-export { recordFirstRun } from './versions/store.ts';
-export { freezeReference, listMissing } from './versions/versions.ts';
 
 /** Throws 412 with `agent_ids` while agents use the resource `id`: it must not be deleted. */
 type CheckUnused = (tx: Tx, id: string) => Promise<void>;
@@ -48,20 +39,7 @@ interface Needs {
   semanticDataModels: { usedBy(agents: { checkUnused: CheckUnused }): void };
 }
 
-const calls = {
-  get: getAgent,
-  lock: lockAgent,
-  lockForShare: lockAgentForShare,
-  lockMode: lockAgentMode,
-  requireWorker,
-  /** Agents with the content of the version that a run works with. */
-  findPinned,
-  getPinned,
-  recordFirstRun,
-  listMissing,
-};
-
-type Calls = typeof calls;
+type Calls = typeof agentCalls;
 
 export interface Agents extends Feature, Calls {
   /** The operations of its pages, which the document lists with those of the application. */
@@ -95,14 +73,14 @@ export const createAgents = (
     onDelete: onDelete.call,
     onSettings: onSettings.call,
   };
-  llms.usedBy(calls);
+  llms.usedBy(agentCalls);
   toolServers.usedBy({
     checkUnused: (tx, id) => checkUnused(tx, 'tool_server_ids', id),
     guard: approvalGuard,
   });
   semanticDataModels.usedBy({ checkUnused: (tx, id) => checkUnused(tx, 'semantic_data_model_ids', id) });
   return {
-    ...calls,
+    ...agentCalls,
     tag: {
       name: 'Agents',
       description: 'Worker agents execute Work Items; conversational agents talk.',

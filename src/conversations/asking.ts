@@ -1,4 +1,4 @@
-import { type Agent, lockAgentForShare } from '../agents/index.ts';
+import { type Agent, agentCalls } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
 import type { Database, Tx } from '../database/index.ts';
 import type { Watcher } from '../event-streams/index.ts';
@@ -29,7 +29,7 @@ const toAnswer = (
 });
 
 const insert = async (tx: Tx, { agent, actor }: By): Promise<string> => {
-  if (!(await lockAgentForShare(tx, agent.id))) throw notFound('agent');
+  if (!(await agentCalls.lockForShare(tx, agent.id))) throw notFound('agent');
   const id = newId();
   const created_by = actor.principal.id;
   await insertConversation(tx, { id, agent_id: agent.id, name: null, metadata: {}, created_by });

@@ -2,7 +2,7 @@ import type { Database, Tx } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
 import { noRunUsage } from '../lib/usage.ts';
 import type { Lease } from '../runs/index.ts';
-import { cutOf, endAttempt, fromStored, holdLease, type Message, type Run } from '../runtime/index.ts';
+import { type Message, type Run, runtimeCalls } from '../runtime/index.ts';
 import { Deltas } from './deltas.ts';
 import { appendEvents, listOpenMessages, type NewEvent } from './event-store.ts';
 import { conversationRuns } from './kind.ts';
@@ -27,10 +27,10 @@ const open = async (
     const data = { attempt: start.attempts, message_ids };
     await appendEvents(tx, of, [{ type: 'run.reset', data }]);
   }
-  const stored = (await listWholeConversation(tx, of.conversationId)).map(fromStored);
+  const stored = (await listWholeConversation(tx, of.conversationId)).map(runtimeCalls.fromStored);
   // The instructions of an agent are never part of a conversation: each run has the present ones.
   const system: Message[] = instructions === '' ? [] : [{ role: 'system', text: instructions }];
-  return { ...start, context: cutOf(start.contextCut), messages: [...system, ...stored] };
+  return { ...start, context: runtimeCalls.cutOf(start.contextCut), messages: [...system, ...stored] };
 };
 
 /** The outcome with a result that is text. */
@@ -70,7 +70,7 @@ export const conversationRun = (
   const of = { conversationId: run.conversation_id, runId: run.id };
   const lease = { id: run.id, fencing: run.fencing, leaseSeconds };
   let isOpened = false;
-  const held = holdLease(db, log, {
+  const held = runtimeCalls.holdLease(db, log, {
     ...lease,
     beat: (executor) => conversationRuns.heartbeat(executor, lease),
   });
@@ -102,7 +102,7 @@ export const conversationRun = (
     await deltas.close();
     return db.tx(async (tx) => {
       const store = () => recordMessages(tx, of, stored, { before, durations: durations() });
-      const ended = await endAttempt(tx, conversationRuns, lease, withText(outcome), end, {
+      const ended = await runtimeCalls.endAttempt(tx, conversationRuns, lease, withText(outcome), end, {
         isOpened,
         store,
       });

@@ -1,4 +1,4 @@
-import { getAgent } from '../agents/index.ts';
+import { agentCalls } from '../agents/index.ts';
 import type { Database, Executor, Tx } from '../database/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
@@ -27,7 +27,7 @@ interface PathRequest {
 
 /** Throws 404 if there is no such agent, 400 if it is a Worker agent. */
 const findAgentOf = async (executor: Executor, id: string): Promise<FoundAgent> => {
-  const agent = await getAgent(executor, id);
+  const agent = await agentCalls.get(executor, id);
   if (agent.mode !== 'conversational') {
     throw badRequest('Conversations exist only for conversational agents; this is a worker agent.');
   }

@@ -1,6 +1,6 @@
 import { notify, type Tx } from '../database/index.ts';
 import { type Moved, shownApprovals } from '../runs/index.ts';
-import { fromStored, interruptedText, openCalls } from '../runtime/index.ts';
+import { runtimeCalls } from '../runtime/index.ts';
 import { appendEvents, expireDeltas, listOpenMessages, type NewEvent } from './event-store.ts';
 import { listRunMessages } from './message-store.ts';
 import { recordMessages, toNewMessage } from './messages.ts';
@@ -16,13 +16,13 @@ const closeOpenCalls = async (
   { id, conversation_id, unsafe_calls }: ConversationRun,
 ): Promise<void> => {
   const unsafe = new Set((unsafe_calls ?? []).map(({ tool_call_id }) => tool_call_id));
-  const open = openCalls((await listRunMessages(tx, id)).map(fromStored));
+  const open = runtimeCalls.openCalls((await listRunMessages(tx, id)).map(runtimeCalls.fromStored));
   const results = open.map((call) =>
     toNewMessage({
       role: 'tool',
       tool_call_id: call.id,
       tool_name: call.name,
-      text: unsafe.has(call.id) ? interruptedText : notMadeText,
+      text: unsafe.has(call.id) ? runtimeCalls.interruptedText : notMadeText,
       is_error: true,
     }),
   );

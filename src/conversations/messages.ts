@@ -1,6 +1,6 @@
 import type { Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
-import { type Message, toContent } from '../runtime/index.ts';
+import { type Message, runtimeCalls } from '../runtime/index.ts';
 import { appendEvents, expireDeltas, type NewEvent } from './event-store.ts';
 import { appendMessages, type ConversationMessage, type NewMessage } from './message-store.ts';
 import { conversationMessage } from './schemas.ts';
@@ -15,7 +15,7 @@ const shorten = (text: string): string =>
 export const toNewMessage = (message: Exclude<Message, { role: 'system' }>, id = newId()): NewMessage => ({
   id,
   role: message.role,
-  content: toContent(message),
+  content: runtimeCalls.toContent(message),
   ...(message.role === 'assistant' ? { provider_parts: message.provider_parts } : {}),
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { principalNames } from '../access/index.ts';
-import { getPinned } from '../agents/index.ts';
+import { agentCalls } from '../agents/index.ts';
 import type { Database, Executor, Page } from '../database/index.ts';
 import {
   cursorOf,
@@ -80,7 +80,7 @@ const readDetail = async (
   const { id, created_by } = conversation;
   const names = await principalNames(executor, [created_by]);
   const run = await findLastRun(executor, id);
-  const { name, approval_role } = await getPinned(executor, agentId, run?.agent_version ?? null);
+  const { name, approval_role } = await agentCalls.getPinned(executor, agentId, run?.agent_version ?? null);
   const page = { limit: messagesOfPage, next: null };
   const messages = await listShownMessages(executor, id, page);
   return {

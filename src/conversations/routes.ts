@@ -1,4 +1,4 @@
-import { lockAgentForShare } from '../agents/index.ts';
+import { agentCalls } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
 import { type Database, notify } from '../database/index.ts';
 import { jsonRoute, listPage, pageOf, pageOrOffsetQuery, pageQuery, type Route } from '../http/index.ts';
@@ -60,7 +60,7 @@ export const conversationRoutes = (db: Database): Route[] => {
       cache: 'revision',
       handler: ({ found, body, transaction, etag, actor }) =>
         transaction(async (tx) => {
-          if (!(await lockAgentForShare(tx, found.agentId))) throw notFound('agent');
+          if (!(await agentCalls.lockForShare(tx, found.agentId))) throw notFound('agent');
           const id = newId();
           await insertConversation(tx, {
             ...body,

@@ -1,4 +1,4 @@
-import { getPinned } from '../agents/index.ts';
+import { agentCalls } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
 import { type Database, type Executor, json, notify, sql, type Tx } from '../database/index.ts';
 import type { Watcher } from '../event-streams/index.ts';
@@ -140,7 +140,7 @@ export const sendMessage = async (
   const { active_run_id } = conversation;
   const run = active_run_id === null ? undefined : await findRun(tx, active_run_id);
   if (decisions.length > 0) {
-    const agent = await getPinned(tx, conversation.agent_id, run?.agent_version ?? null);
+    const agent = await agentCalls.getPinned(tx, conversation.agent_id, run?.agent_version ?? null);
     await conversationRuns.checkDeciders(
       tx,
       actor,

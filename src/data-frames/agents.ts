@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { findFileByName, type OwnerIds, type OwnerKind } from '../files/index.ts';
+import { fileCalls, type OwnerIds, type OwnerKind } from '../files/index.ts';
 import { unprocessable } from '../lib/errors.ts';
 import type { KeepAnswer } from '../semantic-data-models/index.ts';
 import type { Target } from './keep.ts';
@@ -46,7 +46,7 @@ export const agentFrames = (
     list: ({ owner }) => parts.db.run((executor) => listAllFrames(executor, owner)),
     make: async (caller, { file, sheet, name }) => {
       const found = await parts.db.run((executor) =>
-        findFileByName(executor, caller.filesOf ?? caller.owner, file),
+        fileCalls.findByName(executor, caller.filesOf ?? caller.owner, file),
       );
       if (!found) throw unprocessable([{ path: 'file', message: 'there is no file of this name' }]);
       const source = { kind: 'file', file_id: found.id, sheet, header: true, columns: {} } as const;

@@ -1,7 +1,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { audit } from '../audit/index.ts';
 import type { Tx } from '../database/index.ts';
-import { dropBytes, lockNames, type OwnerIds, withoutNull } from '../files/index.ts';
+import { fileCalls, type OwnerIds, withoutNull } from '../files/index.ts';
 import { badRequest, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
@@ -72,7 +72,7 @@ export const keepFrame = async (
   await bytes.put(id, path);
   try {
     return await db.tx(async (tx) => {
-      await lockNames(tx, owner);
+      await fileCalls.lockNames(tx, owner);
       const name = await checkTarget(tx, target);
       await deleteFrame(tx, owner, name);
       const frame = await insertFrame(tx, {
@@ -97,7 +97,7 @@ export const keepFrame = async (
       return frame;
     });
   } catch (error) {
-    await dropBytes(bytes, id, error);
+    await fileCalls.dropBytes(bytes, id, error);
     throw error;
   } finally {
     await rm(path, { force: true });

@@ -1,4 +1,4 @@
-import { findFile, type StoredFile } from '../files/index.ts';
+import { fileCalls, type StoredFile } from '../files/index.ts';
 import { unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import type { FrameDatatype, Jobs } from '../sandbox/index.ts';
@@ -60,7 +60,7 @@ export const makeOfFile = async (
   const { db, bytes, sandbox, settings } = parts;
   const { file_id } = source;
   const file = isId(file_id)
-    ? await db.run((executor) => findFile(executor, target.owner, file_id))
+    ? await db.run((executor) => fileCalls.find(executor, target.owner, file_id))
     : undefined;
   if (!file) throw unprocessable([{ path: 'source.file_id', message: 'is not a file of this place' }]);
   const format = formatOf(file);

@@ -5,13 +5,7 @@ import type { JsonContext } from '../http/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import type { CurrentSettings } from '../settings/index.ts';
-import {
-  claimFor,
-  listConversation,
-  toWorkItemResponse,
-  type WorkItem,
-  workItemRuns,
-} from '../work-items/index.ts';
+import { toWorkItemResponse, type WorkItem, workItemCalls, workItemRuns } from '../work-items/index.ts';
 import { hashOf, newToken } from './leases.ts';
 import type { ClaimBody } from './schemas.ts';
 import { findExecutions, insertLease } from './store.ts';
@@ -65,7 +59,7 @@ const toRecord = async (tx: Tx, item: WorkItem, leaseSeconds: number) => {
     lease_token: token,
     lease_expires_at: item.lease_expires_at!,
     traceparent,
-    messages: await listConversation(tx, id, item.conversation_id),
+    messages: await workItemCalls.listMessages(tx, id, item.conversation_id),
     decisions: item.decisions ?? [],
     lease: { id, fencing },
   };
@@ -101,7 +95,12 @@ export const claimRecords = async (
     if (signal.aborted) return [];
     try {
       const records = await db.tx(async (tx) => {
-        const items = await claimFor(tx, agentIds, { owner, limit: body.limit, leaseSeconds, by: principal });
+        const items = await workItemCalls.claimFor(tx, agentIds, {
+          owner,
+          limit: body.limit,
+          leaseSeconds,
+          by: principal,
+        });
         const made: Record[] = [];
         for (const item of items) made.push(await toRecord(tx, item, leaseSeconds));
         for (let i = 0; i < turnsToSeeClose && made.length > 0 && !signal.aborted; i++) await setImmediate();

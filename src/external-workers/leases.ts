@@ -7,14 +7,7 @@ import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
 import { addRunUsage } from '../lib/usage.ts';
 import type { Ending, Lease, NewApproval } from '../runs/index.ts';
-import {
-  allowedActions,
-  appendMessage,
-  getWorkItem,
-  recordLateResult,
-  type WorkItem,
-  workItemRuns,
-} from '../work-items/index.ts';
+import { type WorkItem, workItemCalls, workItemRuns } from '../work-items/index.ts';
 import { resultFaults } from './result.ts';
 import type { FinishBody, HeartbeatBody } from './schemas.ts';
 import { type LeaseState, lockLease, updateFinishHash } from './store.ts';
@@ -39,7 +32,7 @@ export const throwIfRefused = async <T>(
   throw new ApiError(
     'precondition_failed',
     `The lease token does not hold this Work Item, which is ${status}. Stop working on it.`,
-    { status, allowed_actions: allowedActions(status, agent_exists) },
+    { status, allowed_actions: workItemCalls.allowedActions(status, agent_exists) },
   );
 };
 
@@ -72,7 +65,12 @@ const storeReport = async (
   { messages, usage }: Pick<HeartbeatBody, 'messages' | 'usage'>,
 ): Promise<void> => {
   for (const { role, content } of messages) {
-    await appendMessage(tx, { work_item_id: id, conversation_id: conversationId, role, content });
+    await workItemCalls.appendMessage(tx, {
+      work_item_id: id,
+      conversation_id: conversationId,
+      role,
+      content,
+    });
   }
   if (Object.values(usage).some((n) => n !== undefined)) {
     await workItemRuns.save(tx, { id, fencing: fencing! }, { usage: addRunUsage(before, usage) });
@@ -155,11 +153,15 @@ export const finishLease = async (
   const state = await lockState(tx, id, lease_token);
   if (state.fencing === null) return refused;
   const finishHash = sha256(canonicalJson(body));
-  if (state.finishHash === finishHash) return getWorkItem(tx, id);
+  if (state.finishHash === finishHash) return workItemCalls.get(tx, id);
   const lease = { id, fencing: state.fencing, by };
   if (!(await isHeld(tx, id, state, ended))) {
     const { outcome, error } = body;
-    await recordLateResult(tx, lease, { action: 'finish', outcome, ...(error ? { error } : {}) });
+    await workItemCalls.recordLateResult(tx, lease, {
+      action: 'finish',
+      outcome,
+      ...(error ? { error } : {}),
+    });
     return refused;
   }
   if (body.outcome === 'COMPLETED' && !state.cancelRequested) {

@@ -1,4 +1,4 @@
-import { getPinned } from '../agents/index.ts';
+import { agentCalls } from '../agents/index.ts';
 import type { Tx } from '../database/index.ts';
 import type { Fault } from '../lib/errors.ts';
 import { compileArgumentCheck } from '../lib/json-schema.ts';
@@ -13,7 +13,7 @@ export const resultFaults = async (
   { agent_id: agentId, agent_version }: Pick<WorkItem, 'agent_id' | 'agent_version'>,
   result: unknown,
 ): Promise<Fault[]> => {
-  const { result_schema } = await getPinned(tx, agentId, agent_version);
+  const { result_schema } = await agentCalls.getPinned(tx, agentId, agent_version);
   if (result_schema === null) return [];
   if (result === undefined) {
     return [{ path: 'result', message: 'is required: the agent has a result_schema' }];

@@ -1,12 +1,6 @@
 import type { Tx } from '../database/index.ts';
 import { finder, type JsonContext, jsonRoute, type Route } from '../http/index.ts';
-import {
-  findWorkItem,
-  getWorkItem,
-  publicWorkItem,
-  toWorkItemResponse,
-  type WorkItem,
-} from '../work-items/index.ts';
+import { publicWorkItem, toWorkItemResponse, type WorkItem, workItemCalls } from '../work-items/index.ts';
 import { type ClaimParts, checkAgents, claimRecords, notForExternalWorkers } from './claims.ts';
 import { beat, type Ended, finishLease, throwIfRefused } from './leases.ts';
 import { claimBody, claims, finishBody, heartbeatBody, leaseState } from './schemas.ts';
@@ -21,7 +15,7 @@ export interface ExternalWorkerNeeds {
 
 export const externalWorkerRoutes = (parts: ClaimParts, { onFinished }: ExternalWorkerNeeds): Route[] => {
   const { db } = parts;
-  const findItem = finder(db, 'Work Item', 'work_item_id', findWorkItem);
+  const findItem = finder(db, 'Work Item', 'work_item_id', workItemCalls.find);
   const find: typeof findItem = async (request) => {
     const item = await findItem(request);
     if (await db.run((executor) => isForPlatform(executor, item.id))) {
@@ -75,7 +69,7 @@ export const externalWorkerRoutes = (parts: ClaimParts, { onFinished }: External
       response: leaseState,
       handler: async ({ found, body, transaction }) =>
         throwIfRefused(await counting(transaction, (tx, ended) => beat(tx, found.id, body, ended)), () =>
-          db.run((executor) => getWorkItem(executor, found.id)),
+          db.run((executor) => workItemCalls.get(executor, found.id)),
         ),
     }),
     jsonRoute({
@@ -94,7 +88,7 @@ export const externalWorkerRoutes = (parts: ClaimParts, { onFinished }: External
           finishLease(tx, principal, found, body, ended),
         );
         return toWorkItemResponse(
-          await throwIfRefused(finished, () => db.run((executor) => getWorkItem(executor, found.id))),
+          await throwIfRefused(finished, () => db.run((executor) => workItemCalls.get(executor, found.id))),
         );
       },
     }),

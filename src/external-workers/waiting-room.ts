@@ -1,7 +1,7 @@
 import type { Database } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop, type LoopPass } from '../lib/loop.ts';
-import { findClaimableAgents, type WorkItem, workItemRuns, workItemsChannel } from '../work-items/index.ts';
+import { type WorkItem, workItemCalls, workItemRuns, workItemsChannel } from '../work-items/index.ts';
 
 interface Waiting<T> {
   agentIds: readonly string[];
@@ -108,7 +108,9 @@ export class WaitingRoom {
   async #tick(): Promise<number | null> {
     if (this.#waiters.size === 0) return null;
     const wanted = new Set([...this.#waiters].flatMap(({ agentIds }) => agentIds));
-    const claimable = new Set(await this.#db.run((executor) => findClaimableAgents(executor, [...wanted])));
+    const claimable = new Set(
+      await this.#db.run((executor) => workItemCalls.findClaimableAgents(executor, [...wanted])),
+    );
     for (const waiter of [...this.#waiters]) {
       if (claimable.size === 0) break;
       if (!waiter.agentIds.some((id) => claimable.has(id))) continue;

@@ -11,19 +11,12 @@ import { fileRoutes } from './routes.ts';
 import { rowBytes } from './row-bytes.ts';
 
 export type { FileBytes } from './bytes.ts';
+export { fileCalls } from './calls.ts';
 export { contentTypeOf } from './content-type.ts';
-export { dropBytes, fileUpload, lockNames, waitingFolder, withoutNull } from './files.ts';
+export { fileUpload, waitingFolder, withoutNull } from './files.ts';
 export { cleanName } from './names.ts';
 export type { OwnerKind } from './owners.ts';
-export {
-  findFile,
-  findFileByName,
-  insertFile,
-  listFiles,
-  type OwnerIds,
-  ownedBy,
-  type StoredFile,
-} from './store.ts';
+export { type OwnerIds, ownedBy, type StoredFile } from './store.ts';
 
 export interface Files extends Feature {
   bytes: FileBytes;

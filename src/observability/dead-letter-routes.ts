@@ -20,7 +20,7 @@ const retryWithinMs = 20_000;
 export interface DeadLetterTelemetry {
   /** The name of this replica's telemetry log. */
   readonly replicaId: string;
-  readonly deadLetters: Telemetry['deadLetters'];
+  readonly deadLetters: Telemetry['path']['deadLetters'];
 }
 
 /** A notification on the channel. With 100 ids it is well under the limit of 8,000 bytes. */

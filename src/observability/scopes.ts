@@ -1,4 +1,4 @@
-import { lockAgent } from '../agents/index.ts';
+import { agentCalls } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
 import type { Tx } from '../database/index.ts';
 import { notFound } from '../lib/errors.ts';
@@ -34,7 +34,7 @@ export const createScope = async (
   integrationId: string,
   agentId: string | null,
 ): Promise<ScopeRow> => {
-  if (agentId !== null) await lockAgent(tx, agentId, 'share');
+  if (agentId !== null) await agentCalls.lock(tx, agentId, 'share');
   const existing = await findScope(tx, integrationId, agentId);
   if (existing) return existing;
   const row = await insertScope(tx, integrationId, agentId);

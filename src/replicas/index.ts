@@ -20,27 +20,29 @@ export interface Replicas extends Feature {
 }
 
 interface Needs {
-  /** Returns the last passes of the loops of this replica. */
-  loops: () => readonly LoopPass[];
-  /** Returns the last pass of the firing loop, on a replica that runs it. */
-  firing: () => LoopPass;
-  /** The telemetry log of this replica. */
-  telemetryLog: () => { id: string; bytes: number };
+  /** All features: what their loops did is part of the heartbeat. Read when it beats. */
+  features: readonly Feature[];
+  schedules: { firing: { pass(): LoopPass } };
+  telemetry: { readonly replicaId: string; readonly bytes: number };
 }
 
 /** Replicas: the heartbeat of this one, and the times at which none was scheduling. */
 export const createReplicas = (
   { config, db, log, clock }: Services,
-  { loops, firing, telemetryLog }: Needs,
+  { features, schedules, telemetry }: Needs,
 ): Replicas => {
   const heartbeat = new Heartbeat({
     db,
     log,
     clock,
     roles: [...config.roles],
-    loops,
-    firing: () => (config.roles.has('scheduler') ? firing() : null),
-    telemetryLog,
+    loops: () =>
+      features
+        .flatMap((feature) => feature.loops ?? [])
+        .filter(({ role }) => !role || config.roles.has(role))
+        .flatMap((loop) => loop.pass?.() ?? []),
+    firing: () => (config.roles.has('scheduler') ? schedules.firing.pass() : null),
+    telemetryLog: () => ({ id: telemetry.replicaId, bytes: telemetry.bytes }),
   });
   return {
     overview: { roles: listRoles, attention: replicaAttention },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AgentFrames, frameName, type QueryResult } from '../data-frames/index.ts';
 import type { Database } from '../database/index.ts';
-import { listFiles } from '../files/index.ts';
+import { fileCalls } from '../files/index.ts';
 import { fence } from '../lib/fence.ts';
 import { mostShownRows, orRefusal, showRows } from '../lib/tool-results.ts';
 import { define, type Tool, type ToolContext } from './tools.ts';
@@ -32,7 +32,7 @@ export const dataTools = ({ db, frames }: DataTools): readonly Tool[] => [
     z.object({}),
     async (_args, { owner, filesOf = owner }) => {
       const files = await db.run((executor) =>
-        listFiles(executor, filesOf, { limit: shownFiles - 1, next: null }),
+        fileCalls.list(executor, filesOf, { limit: shownFiles - 1, next: null }),
       );
       const shown = files.map(({ name, content_type, size_bytes }) => ({ name, content_type, size_bytes }));
       return { text: fence(JSON.stringify(shown)) };

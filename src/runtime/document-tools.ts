@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../database/index.ts';
 import type { AgentDocuments } from '../document-intelligence/index.ts';
-import { type FileBytes, findFileByName, type StoredFile } from '../files/index.ts';
+import { type FileBytes, fileCalls, type StoredFile } from '../files/index.ts';
 import { unprocessable } from '../lib/errors.ts';
 import { fence } from '../lib/fence.ts';
 import { orRefusal } from '../lib/tool-results.ts';
@@ -45,7 +45,7 @@ const name = z.string().describe('The name of the file.');
 /** The tools for the documents among the files of the conversation or Work Item that an agent works on. */
 export const documentTools = ({ db, bytes, documents }: DocumentTools): readonly Tool[] => {
   const fileOf = async ({ owner, filesOf = owner }: ToolContext, wanted: string): Promise<StoredFile> => {
-    const file = await db.run((executor) => findFileByName(executor, filesOf, wanted));
+    const file = await db.run((executor) => fileCalls.findByName(executor, filesOf, wanted));
     if (file) return file;
     throw unprocessable([
       { path: 'name', message: 'There is no file of this name; `list_files` lists them.' },

@@ -15,26 +15,15 @@ import { builtInTools } from './tools.ts';
 import { workItemSource } from './work-item-source.ts';
 import { createWorker, type Worker, type WorkSource } from './worker.ts';
 
-export { cutOf } from './context.ts';
-export { endAttempt } from './ending.ts';
+export { runtimeCalls } from './calls.ts';
 export type { Candidate } from './fallback.ts';
-export { holdLease, RunEnded } from './lease.ts';
-export { madeByLoop } from './made-by-loop.ts';
-export {
-  firstUserMessage,
-  fromStored,
-  type Message,
-  openCalls,
-  type ProviderParts,
-  toContent,
-} from './messages.ts';
+export { RunEnded } from './lease.ts';
+export type { Message, ProviderParts } from './messages.ts';
 export { createModels } from './models.ts';
 export { submitResultName } from './result.ts';
 export type { AttemptOutcome, Run, RunStart } from './run-store.ts';
 export { ModelError } from './step.ts';
-export { interruptedText } from './tool-plan.ts';
-export type { OpenedTools, Tool, ToolResult } from './tools.ts';
-
+export type { OpenedTools } from './tools.ts';
 export type { WorkSource } from './worker.ts';
 
 interface RuntimeNeeds {

@@ -1,10 +1,4 @@
-import {
-  findPinned,
-  listMissing,
-  type NamedInRun,
-  type PinnedAgent,
-  recordFirstRun,
-} from '../agents/index.ts';
+import { agentCalls, type NamedInRun, type PinnedAgent } from '../agents/index.ts';
 import type { Database } from '../database/index.ts';
 import { Batch } from '../lib/batch.ts';
 import { notFound } from '../lib/errors.ts';
@@ -51,7 +45,7 @@ export const createReads = (db: Database, llms: Pick<LlmConfigurations, 'resolve
     most,
     atOnce,
     run: async (pins) => {
-      const found = await db.run((executor) => findPinned(executor, pins));
+      const found = await db.run((executor) => agentCalls.findPinned(executor, pins));
       return found.map((agent) => agent ?? null);
     },
   });
@@ -69,7 +63,7 @@ export const createReads = (db: Database, llms: Pick<LlmConfigurations, 'resolve
       const agent = await agents.add({ id, version });
       if (!agent) throw notFound('agent');
       if (version !== null && agent.isRetired) {
-        const missing = await db.tx((tx) => listMissing(tx, agent));
+        const missing = await db.tx((tx) => agentCalls.listMissing(tx, agent));
         if (missing.length > 0)
           throw new VersionUnusable(
             version,
@@ -78,7 +72,8 @@ export const createReads = (db: Database, llms: Pick<LlmConfigurations, 'resolve
       }
       return agent;
     },
-    firstRun: (agentId, version, named) => db.tx((tx) => recordFirstRun(tx, agentId, version, named)),
+    firstRun: (agentId, version, named) =>
+      db.tx((tx) => agentCalls.recordFirstRun(tx, agentId, version, named)),
     llm: async (id) => unwrap(await configurations.add(id)),
   };
 };

@@ -15,7 +15,7 @@ import {
   type TestRuntime,
 } from '../../tests/harness/runtime.ts';
 import type { Settings } from '../settings/index.ts';
-import { getWorkItem } from '../work-items/index.ts';
+import { workItemCalls } from '../work-items/index.ts';
 import { act } from '../work-items/work-items.ts';
 
 const actor = testActor;
@@ -55,7 +55,7 @@ onPostgres((_name, open) => {
   const ends = async (status: 'COMPLETED' | 'NEEDS_REVIEW' | 'ERROR', mock?: unknown, agent = {}) =>
     becomes(open(), (await item(mock, agent)).id, status);
   const continued = async (id: string, action: 'continue' | 'restart', message?: string) =>
-    open().tx(async (tx) => act(tx, await getWorkItem(tx, id), action, actor, { message }));
+    open().tx(async (tx) => act(tx, await workItemCalls.get(tx, id), action, actor, { message }));
 
   describe('a Work Item', () => {
     test('goes from PENDING to COMPLETED, its messages stored and its tokens counted', async () => {
@@ -199,7 +199,7 @@ onPostgres((_name, open) => {
       const stuck = await item({ steps: [{ tool: 'pay', args: { hang: true } }] });
       await expect.poll(() => runs.length).toBe(1);
       for (const { id } of [await becomes(open(), slow.id, 'EXECUTING'), stuck]) {
-        await open().tx(async (tx) => act(tx, await getWorkItem(tx, id), 'cancel', actor));
+        await open().tx(async (tx) => act(tx, await workItemCalls.get(tx, id), 'cancel', actor));
         // Without the notification the next heartbeat finds it, after up to 10 s.
         await becomes(open(), id, 'CANCELLED', 3_000);
       }

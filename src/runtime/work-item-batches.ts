@@ -1,14 +1,7 @@
 import type { Database, Tx } from '../database/index.ts';
 import { Batch } from '../lib/batch.ts';
 import type { Ending } from '../runs/index.ts';
-import {
-  appendMessages,
-  insertEndedSteps,
-  listConversations,
-  type NewMessage,
-  type WorkItem,
-  workItemRuns,
-} from '../work-items/index.ts';
+import { type WorkItem, workItemCalls, workItemRuns } from '../work-items/index.ts';
 import { cutOf } from './context.ts';
 import { firstUserMessage, fromStored, type Message, toContent } from './messages.ts';
 import type { RunStart, StepRecord } from './run-store.ts';
@@ -19,7 +12,7 @@ const most = 64;
 const atOnce = 2;
 
 /** Messages of an attempt as they are stored. */
-export const messageRows = (item: WorkItem, messages: readonly Message[]): NewMessage[] =>
+export const messageRows = (item: WorkItem, messages: readonly Message[]) =>
   messages.map((message) => ({
     work_item_id: item.id,
     conversation_id: item.conversation_id,
@@ -69,12 +62,12 @@ const openAll = async (
 ): Promise<(Opened | undefined)[]> => {
   const attempts = openings.map(({ item: { id, fencing }, traceId }) => ({ id, fencing, traceId }));
   const begun = await workItemRuns.begin(tx, attempts, { skipLocked: !alone });
-  const stored = await listConversations(
+  const stored = await workItemCalls.listMessagesOfMany(
     tx,
     openings.map(({ item }) => item).filter(({ id }) => begun.has(id)),
   );
   const byItem = Map.groupBy(stored, (message) => message.work_item_id);
-  const added: NewMessage[] = [];
+  const added: ReturnType<typeof messageRows> = [];
   const opened = openings.map(({ item, instructions }): Opened | undefined => {
     const attempt = begun.get(item.id);
     if (!attempt) return alone ? 'lost' : undefined;
@@ -84,7 +77,7 @@ const openAll = async (
     added.push(...messageRows(item, first));
     return { ...attempt, context: cutOf(attempt.contextCut), messages: [...before, ...first] };
   });
-  await appendMessages(tx, added);
+  await workItemCalls.appendMessages(tx, added);
   return opened;
 };
 
@@ -110,7 +103,7 @@ const storeLast = async (
     steps,
     rows: statusOf.get(item.id) === ending.status ? messageRows(item, messages) : [],
   }));
-  const seqs = await appendMessages(
+  const seqs = await workItemCalls.appendMessages(
     tx,
     last.flatMap(({ rows }) => rows),
   );
@@ -120,7 +113,7 @@ const storeLast = async (
     from += rows.length;
     return stepRows(item, steps, own);
   });
-  await insertEndedSteps(tx, stepsOfAll);
+  await workItemCalls.insertEndedSteps(tx, stepsOfAll);
 };
 
 /** The status that the attempt left; null if its lease was lost. */

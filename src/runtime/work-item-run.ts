@@ -1,7 +1,7 @@
 import type { Database } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
 import { noRunUsage } from '../lib/usage.ts';
-import { appendMessages, insertEndedSteps, type WorkItem, workItemRuns } from '../work-items/index.ts';
+import { type WorkItem, workItemCalls, workItemRuns } from '../work-items/index.ts';
 import { endAttempt, endingOf } from './ending.ts';
 import { type HeldLease, holdLease } from './lease.ts';
 import type { Run, RunStore } from './run-store.ts';
@@ -30,8 +30,8 @@ const storeOf = (
     },
     save: (progress) =>
       held.store(async (tx) => {
-        const seqs = await appendMessages(tx, messageRows(item, progress.messages));
-        await insertEndedSteps(tx, stepRows(item, progress.steps, seqs));
+        const seqs = await workItemCalls.appendMessages(tx, messageRows(item, progress.messages));
+        await workItemCalls.insertEndedSteps(tx, stepRows(item, progress.steps, seqs));
         await workItemRuns.save(tx, lease, progress);
       }),
     finish: async (outcome, end) => {
@@ -39,7 +39,7 @@ const storeOf = (
         const moved = await db.tx((tx) =>
           endAttempt(tx, workItemRuns, lease, outcome, end, {
             isOpened: opened,
-            store: () => insertEndedSteps(tx, stepRows(item, end.steps, [])),
+            store: () => workItemCalls.insertEndedSteps(tx, stepRows(item, end.steps, [])),
           }),
         );
         return moved?.status ?? null;

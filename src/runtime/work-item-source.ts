@@ -3,8 +3,8 @@ import type { Logger } from '../lib/log.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import {
   cancelsChannel,
-  claimWorkItems,
   type WorkItem,
+  workItemCalls,
   workItemRuns,
   workItemsChannel,
 } from '../work-items/index.ts';
@@ -20,7 +20,7 @@ export const workItemSource = (
   const batches = workItemBatches(db);
   return {
     name: 'work items',
-    runs: { ...workItemRuns, claim: claimWorkItems },
+    runs: { ...workItemRuns, claim: workItemCalls.claim },
     channel: workItemsChannel,
     cancelsChannel,
     limit: () => settings.get().MAX_CONCURRENT_WORK_ITEMS,

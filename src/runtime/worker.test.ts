@@ -18,7 +18,7 @@ import { until } from '../../tests/harness/wait.ts';
 import { itemOf } from '../../tests/harness/work-items.ts';
 import type { Database, Executor } from '../database/index.ts';
 import { silentLogger } from '../lib/log.ts';
-import { claimWorkItems, workItemRuns } from '../work-items/index.ts';
+import { workItemCalls, workItemRuns } from '../work-items/index.ts';
 import { holdLease, RunEnded } from './lease.ts';
 
 const reasonOf = (signal: AbortSignal) => (signal.reason as RunEnded | undefined)?.reason;
@@ -179,7 +179,9 @@ onPostgres((_name, open) => {
   describe('the heartbeat', () => {
     const held = async (leaseSeconds: number, db = open()) => {
       const { id } = await makeItem(open(), await makeAgent(open()));
-      const [item] = await open().tx((tx) => claimWorkItems(tx, { owner: 'w', limit: 1, leaseSeconds: 60 }));
+      const [item] = await open().tx((tx) =>
+        workItemCalls.claim(tx, { owner: 'w', limit: 1, leaseSeconds: 60 }),
+      );
       expect(item!.id).toBe(id);
       const lease = { id, fencing: item!.fencing, leaseSeconds };
       const beat = (executor: Executor) => workItemRuns.heartbeat(executor, lease);

@@ -2,7 +2,7 @@ import { preview } from '@agent-platform/cron';
 import { z } from 'zod';
 import type { Database, Tx } from '../database/index.ts';
 import { type JsonContext, jsonRoute, pageOf, type Route } from '../http/index.ts';
-import { checkPayloadSize, publicWorkItem, toWorkItemResponse } from '../work-items/index.ts';
+import { publicWorkItem, toWorkItemResponse, workItemCalls } from '../work-items/index.ts';
 import { actionRoutes } from './action-routes.ts';
 import { pageOfOccurrences } from './explain/ledger.ts';
 import { explainRoutes } from './explain/routes.ts';
@@ -67,7 +67,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
     db.run((executor) => getSchedule(executor, params.agent_id!, params.schedule_id!));
   const checkBody = async (body: Record<string, unknown>) => {
     checkTimes(body);
-    await checkPayloadSize(db, body.payload);
+    await workItemCalls.checkPayloadSize(db, body.payload);
   };
 
   return [

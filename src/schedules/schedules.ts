@@ -8,14 +8,14 @@ import {
   ZoneError,
   zoneRulesVersion,
 } from '@agent-platform/cron';
-import { type Agent, getAgent, lockAgentMode, requireWorker } from '../agents/index.ts';
+import { type Agent, agentCalls } from '../agents/index.ts';
 import { audit, auditInsertion } from '../audit/index.ts';
 import { databaseNow, type Executor, type Tx } from '../database/index.ts';
 import { ApiError, badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { readSettings, settingNumber } from '../settings/index.ts';
-import { createWorkItem, readStart, type WorkItem, watchRunning } from '../work-items/index.ts';
+import { type WorkItem, workItemCalls } from '../work-items/index.ts';
 import { definitionInsertion, recordDefinitionVersions } from './definition-store.ts';
 import { insertOccurrences, type OccurrenceRow } from './occurrence-store.ts';
 import { occurrencesOfStored } from './occurrences.ts';
@@ -66,11 +66,11 @@ export const checkTimesAndSuggest = (body: Record<string, unknown>): void => {
 
 /** Throws 400 for an agent that is not a Worker agent (description, 7.3). */
 const checkWorker = (agent: Pick<Agent, 'mode'>): void =>
-  requireWorker(agent, 'Schedules can only be created for worker agents.');
+  agentCalls.requireWorker(agent, 'Schedules can only be created for worker agents.');
 
 /** Returns the agent of a schedule's path. Throws 404 if there is none, 400 if it is not a Worker agent. */
 export const getWorker = async (executor: Executor, agentId: string): Promise<Agent> => {
-  const agent = await getAgent(executor, agentId);
+  const agent = await agentCalls.get(executor, agentId);
   checkWorker(agent);
   return agent;
 };
@@ -115,7 +115,7 @@ export const createSchedule = async (
 ): Promise<ScheduleRow> => {
   const occurrences = occurrencesOf(definition.cron_expression, definition.timezone);
   // Locked, so that none of several creates at once counts too few.
-  const agent = await lockAgentMode(tx, agentId);
+  const agent = await agentCalls.lockMode(tx, agentId);
   checkWorker(agent);
   const now = agent.now.getTime();
   const next = nextAfter(occurrences, now);
@@ -206,7 +206,7 @@ export const replaceSchedule = async (
     zone_rules: zoneRulesVersion,
     ...(skipped ? { last_outcome: 'skipped' } : {}),
   });
-  if (before.overlap === 'queue' && row.overlap !== 'queue') await watchRunning(tx, row.id);
+  if (before.overlap === 'queue' && row.overlap !== 'queue') await workItemCalls.watchRunning(tx, row.id);
   const changed = (Object.keys(schedules.fields) as (keyof Definition)[]).filter(
     (field) => !isDeepStrictEqual(before[field], row[field]),
   );
@@ -227,8 +227,8 @@ export const runSchedule = async (
   schedule: ScheduleRow,
   start: string | null,
 ): Promise<WorkItem> => {
-  const startAt = await readStart(tx, start);
-  const item = await createWorkItem(tx, {
+  const startAt = await workItemCalls.readStart(tx, start);
+  const item = await workItemCalls.create(tx, {
     agentId: schedule.agent_id,
     scheduleId: schedule.id,
     workItemName: schedule.work_item_name,

@@ -11,24 +11,15 @@ import { telemetryRoute } from './receiver/route.ts';
 import { ReportStore } from './reports/report-store.ts';
 import { deleteOldSamples, samplingLoop } from './reports/samples.ts';
 import type { Destinations, IntegrationDirectory } from './routing.ts';
+import type { Tracing } from './spans.ts';
 import { streamStore } from './stream-store/store.ts';
 import { TelemetryPath } from './telemetry-path.ts';
 
 /** Traces: taken in over OTLP and from the platform itself, kept until every integration has them, delivered. */
-export interface Telemetry
-  extends Feature,
-    Pick<
-      TelemetryPath,
-      | 'tracing'
-      | 'replicaId'
-      | 'bytes'
-      | 'deadLetters'
-      | 'health'
-      | 'integrations'
-      | 'resume'
-      | 'wake'
-      | 'flush'
-    > {}
+export interface Telemetry extends Feature {
+  tracing: Tracing;
+  path: TelemetryPath;
+}
 
 interface TelemetryNeeds {
   destinations: Destinations & IntegrationDirectory;
@@ -107,19 +98,6 @@ export const createTelemetry = (services: Services, { destinations }: TelemetryN
     retention: [deleteOldSamples],
     stop: () => path.close(),
     tracing: path.tracing,
-    get replicaId() {
-      return path.replicaId;
-    },
-    get bytes() {
-      return path.bytes;
-    },
-    get deadLetters() {
-      return path.deadLetters;
-    },
-    health: (number) => path.health(number),
-    integrations: () => path.integrations(),
-    resume: (number) => path.resume(number),
-    wake: () => path.wake(),
-    flush: () => path.flush(),
+    path,
   };
 };

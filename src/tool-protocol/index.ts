@@ -1,6 +1,6 @@
 import { Watcher } from '../event-streams/index.ts';
 import type { Feature, Services } from '../feature.ts';
-import { listOpenness, workItemsChannel } from '../work-items/index.ts';
+import { workItemCalls, workItemsChannel } from '../work-items/index.ts';
 import { answerTools, type Conversations } from './answer-tools.ts';
 import { createProtocolHandler } from './handler.ts';
 import { toolProtocolRoutes } from './routes.ts';
@@ -18,7 +18,7 @@ export const createToolProtocol = (
     log,
     name: 'tool protocol',
     channel: workItemsChannel,
-    look: listOpenness,
+    look: workItemCalls.listOpenness,
   });
   const protocol = createProtocolHandler(
     createAgentServers({

@@ -1,4 +1,4 @@
-import { type Agent, getAgent } from '../agents/index.ts';
+import { type Agent, agentCalls } from '../agents/index.ts';
 import type { Services } from '../feature.ts';
 import { type Route, readJson, type WebContext, webRoute } from '../http/index.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -82,7 +82,7 @@ export const toolProtocolRoutes = (
     checkOrigin: ({ headers }) => checkOrigin(headers.origin, publicUrl(), config.host),
     moreMethods: ['GET', 'PUT', 'PATCH', 'DELETE'],
     document,
-    find: ({ params }) => db.run((executor) => getAgent(executor, params.agent_id!)),
+    find: ({ params }) => db.run((executor) => agentCalls.get(executor, params.agent_id!)),
     handler: async (context) => {
       if (context.method !== 'POST') {
         return rpcError(405, rpcCodes.methodNotAllowed, 'Send a POST.', { allow: 'POST' });

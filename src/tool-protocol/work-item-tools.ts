@@ -14,17 +14,7 @@ import {
 } from '../http/index.ts';
 import type { Vault } from '../lib/crypto.ts';
 import { notFound } from '../lib/errors.ts';
-import {
-  act,
-  actionNames,
-  allowedActions,
-  checkPayloadSize,
-  createWorkItem,
-  getWorkItem,
-  listWorkItems,
-  statuses,
-  type WorkItem,
-} from '../work-items/index.ts';
+import { statuses, type WorkItem, workItemCalls } from '../work-items/index.ts';
 import { type Tool, type ToolCall, tool, waitSeconds } from './tools.ts';
 
 const status = z.enum(statuses);
@@ -33,7 +23,7 @@ const message = text(10_000);
 const output = z.object({
   work_item_id: id,
   status,
-  allowed_actions: z.array(z.enum(actionNames)).describe('The actions that its status allows.'),
+  allowed_actions: z.array(z.enum(workItemCalls.actionNames)).describe('The actions that its status allows.'),
   result: jsonValue.describe('The reply of the agent; null before.'),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
   review_reason: z.string().nullable().describe('Why it waits for a person; null unless it does.'),
@@ -42,7 +32,7 @@ const output = z.object({
 const toOutput = (item: WorkItem): z.input<typeof output> => ({
   work_item_id: item.id,
   status: item.status,
-  allowed_actions: allowedActions(item.status, item.agent_exists),
+  allowed_actions: workItemCalls.allowedActions(item.status, item.agent_exists),
   result: item.result ?? null,
   error: item.error,
   review_reason: item.review_reason,
@@ -71,7 +61,7 @@ export interface WorkItemToolParts {
 export const workItemTools = ({ db, vault, watcher }: WorkItemToolParts): Tool[] => {
   /** Returns the agent's Work Item. Throws 404 for that of another agent as well. */
   const ownItem = async ({ agent }: ToolCall, itemId: string): Promise<WorkItem> => {
-    const item = await db.run((executor) => getWorkItem(executor, itemId));
+    const item = await db.run((executor) => workItemCalls.get(executor, itemId));
     if (item.agent_id !== agent.id) throw notFound('Work Item');
     return item;
   };
@@ -93,7 +83,7 @@ export const workItemTools = ({ db, vault, watcher }: WorkItemToolParts): Tool[]
       return await db.tx(async (tx) => {
         const insert = async (): Promise<string> => {
           const item = { agentId: agent.id, scheduleId: null, workItemName, message, payload };
-          const made = await createWorkItem(tx, { ...item, draft: false, principal, depth });
+          const made = await workItemCalls.create(tx, { ...item, draft: false, principal, depth });
           await audit(tx, actor, 'work_item.create', made.id, { agent_id: agent.id, status: made.status });
           return made.id;
         };
@@ -118,7 +108,7 @@ export const workItemTools = ({ db, vault, watcher }: WorkItemToolParts): Tool[]
       input: createInput,
       output,
       run: async (call, args) => {
-        await checkPayloadSize(db, args.payload);
+        await workItemCalls.checkPayloadSize(db, args.payload);
         return waited(call, await create(call, args), args.wait_seconds);
       },
     }),
@@ -153,7 +143,7 @@ export const workItemTools = ({ db, vault, watcher }: WorkItemToolParts): Tool[]
       run: async ({ agent }, { status, limit }) => {
         const filter = { agent_id: agent.id, ...(status === undefined ? {} : { status }) };
         const { items, total } = await db.run((executor) =>
-          listWorkItems(executor, filter, { limit, offset: 0 }),
+          workItemCalls.list(executor, filter, { limit, offset: 0 }),
         );
         return { work_items: items.map(toOutput), total_count: total };
       },
@@ -170,7 +160,9 @@ export const workItemTools = ({ db, vault, watcher }: WorkItemToolParts): Tool[]
       run: async (call, { work_item_id, message }) => {
         const item = await ownItem(call, work_item_id);
         return toOutput(
-          await db.tx((tx) => act(tx, item, 'continue', call.actor, { message, mustNotDecide: true })),
+          await db.tx((tx) =>
+            workItemCalls.act(tx, item, 'continue', call.actor, { message, mustNotDecide: true }),
+          ),
         );
       },
     }),
@@ -184,7 +176,7 @@ export const workItemTools = ({ db, vault, watcher }: WorkItemToolParts): Tool[]
       output,
       run: async (call, { work_item_id }) => {
         const item = await ownItem(call, work_item_id);
-        return toOutput(await db.tx((tx) => act(tx, item, 'cancel', call.actor)));
+        return toOutput(await db.tx((tx) => workItemCalls.act(tx, item, 'cancel', call.actor)));
       },
     }),
   ];

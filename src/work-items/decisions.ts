@@ -1,4 +1,4 @@
-import { getPinned } from '../agents/index.ts';
+import { agentCalls } from '../agents/index.ts';
 import { advisoryRowLock, type Tx } from '../database/index.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
@@ -32,7 +32,9 @@ export const lockAndSettle = async (tx: Tx, id: string, actor: Actor, body: Cont
   const item = (await findWorkItem(tx, id))!;
   const { message, decisions = [] } = body;
   if (decisions.length > 0) {
-    const agent = item.agent_exists ? await getPinned(tx, item.agent_id, item.agent_version) : null;
+    const agent = item.agent_exists
+      ? await agentCalls.getPinned(tx, item.agent_id, item.agent_version)
+      : null;
     const requesters = async () => [item.created_by, ...(await listRequesters(tx, id))];
     await workItemRuns.checkDeciders(tx, actor, agent, requesters, decisions);
   }

@@ -7,6 +7,7 @@ import { counter } from '../lib/metrics.ts';
 import { bulkActionLoop } from './bulk-actions/bulk-actions.ts';
 import { bulkActionRoutes } from './bulk-actions/routes.ts';
 import { bulkActionsChannel, deleteOldBulkActions } from './bulk-actions/store.ts';
+import { workItemCalls } from './calls.ts';
 import { workItemListRoutes } from './list/routes.ts';
 import { messageRoutes } from './message-routes.ts';
 import { workItemAttention } from './overview/attention.ts';
@@ -15,49 +16,19 @@ import { workItemPageRoutes } from './page/routes.ts';
 import { type WorkItemNeeds, workItemRoutes } from './routes.ts';
 import type { Status } from './states.ts';
 import { stepRoutes } from './step-routes.ts';
-import { countReviews, deleteFinishedWorkItems, findWorkItem, wakeWorkers } from './store.ts';
+import { deleteFinishedWorkItems, wakeWorkers } from './store.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { listLastHappenings } from './stream-store.ts';
 import { cancelOpenWorkItems } from './work-items.ts';
 
-export { claimFor, claimWorkItems, findClaimableAgents } from './claims.ts';
-export { keepWorkItem, lockDraft } from './files.ts';
-export {
-  appendMessage,
-  appendMessages,
-  listConversation,
-  listConversations,
-  type NewMessage,
-} from './history-store.ts';
-export { readRecording } from './recording.ts';
-export {
-  cancelRunning,
-  findWorkItemStarts,
-  runningOf,
-  type WorkItemStart,
-  watchRunning,
-} from './running.ts';
-export { recordLateResult, workItemRuns } from './runs.ts';
-export {
-  publicMessage,
-  publicWorkItem,
-  toWorkItemResponse,
-} from './schemas.ts';
-export { readStart, startAt } from './start.ts';
-export { actionNames, allowedActions, statuses } from './states.ts';
-export { insertEndedSteps } from './step-store.ts';
-export {
-  cancelsChannel,
-  findWorkItem,
-  findWorkItemOutcomes,
-  firedInsertion,
-  listOpenness,
-  listWorkItems,
-  type WorkItem,
-  type WorkItemOutcome,
-  workItemsChannel,
-} from './store.ts';
-export { act, checkPayloadSize, createWorkItem, getWorkItem } from './work-items.ts';
+export { workItemCalls } from './calls.ts';
+export type { WorkItemStart } from './running.ts';
+export { workItemRuns } from './runs.ts';
+export { publicMessage, publicWorkItem, toWorkItemResponse } from './schemas.ts';
+export * as workItemSql from './sql.ts';
+export { startAt } from './start.ts';
+export { statuses } from './states.ts';
+export { cancelsChannel, type WorkItem, type WorkItemOutcome, workItemsChannel } from './store.ts';
 
 interface Needs {
   agents: Agents;
@@ -66,9 +37,7 @@ interface Needs {
   openStreams: OpenStreams;
 }
 
-const calls = { find: findWorkItem, countReviews };
-
-type Calls = typeof calls;
+type Calls = typeof workItemCalls;
 
 export interface WorkItems extends Feature, Calls {
   /** Counts a run that ended on this replica, by the status that it left its Work Item in. */
@@ -90,7 +59,7 @@ export const createWorkItems = (
   { agents, callbacks, observability, openStreams }: Needs,
 ): WorkItems => {
   const needs: WorkItemNeeds = { callbacks: callbacks.store, traceLinks: observability.traceLinks };
-  callbacks.usedBy(calls);
+  callbacks.usedBy(workItemCalls);
   agents.onDelete(cancelOpenWorkItems);
   agents.onSettings(wakeWorkers);
   const watcher = new Watcher({
@@ -111,7 +80,7 @@ export const createWorkItems = (
   }
   const bulkActions = bulkActionLoop(db, log);
   return {
-    ...calls,
+    ...workItemCalls,
     tag: { name: 'Work Items', description: 'What a Worker agent has to do, is doing or has done.' },
     routes: [
       ...workItemRoutes(db, needs),

@@ -1,4 +1,4 @@
-import { getAgent, lockAgentForShare, requireWorker } from '../agents/index.ts';
+import { agentCalls } from '../agents/index.ts';
 import { audit, auditAll } from '../audit/index.ts';
 import { type CallbackStore, recordDeliveries } from '../callbacks/index.ts';
 import type { Database, Executor, Tx } from '../database/index.ts';
@@ -35,8 +35,8 @@ export const getWorkItem = async (executor: Executor, id: string): Promise<WorkI
 export const checkNewWorkItem = async (db: Database, body: Record<string, unknown>): Promise<void> => {
   const { agent_id, payload } = body;
   if (typeof agent_id === 'string') {
-    requireWorker(
-      await db.run((executor) => getAgent(executor, agent_id)),
+    agentCalls.requireWorker(
+      await db.run((executor) => agentCalls.get(executor, agent_id)),
       'Work Items can only be created for worker agents.',
     );
   }
@@ -76,7 +76,7 @@ export const createWorkItem = async (
     depth?: number;
   },
 ): Promise<WorkItem> => {
-  if (!(await lockAgentForShare(tx, item.agentId))) throw notFound('agent');
+  if (!(await agentCalls.lockForShare(tx, item.agentId))) throw notFound('agent');
   const row = {
     id: newId(),
     agent_id: item.agentId,
@@ -147,7 +147,7 @@ export const createAll = async (
 ): Promise<(WorkItemResponse | ApiError)[]> => {
   const agents = new Set<string>();
   for (const agentId of [...new Set(bodies.map((body) => body.agent_id))].sort()) {
-    if (await lockAgentForShare(tx, agentId)) agents.add(agentId);
+    if (await agentCalls.lockForShare(tx, agentId)) agents.add(agentId);
   }
   const made: { callbacks: NewWorkItemBody['callbacks']; row: NewRow | ApiError }[] = [];
   for (const { callbacks, ...body } of bodies) {
@@ -207,7 +207,7 @@ export const applyToItem = async (
   note: Record<string, unknown> = {},
 ): Promise<{ item: WorkItem; details: Record<string, unknown> | null }> => {
   const { id } = item;
-  if (leadsToPending(action) && !(await lockAgentForShare(tx, item.agent_id)))
+  if (leadsToPending(action) && !(await agentCalls.lockForShare(tx, item.agent_id)))
     throw refusal(await getWorkItem(tx, id), action);
   const settled = action === 'continue' ? await lockAndSettle(tx, id, actor, body) : null;
   const { details = {}, audited = {}, decisions = [] } = settled ?? {};

@@ -22,7 +22,7 @@ describe('telemetry of two replicas on one database', () => {
       }),
       201,
     );
-    await until(() => b.test.platform.features.telemetry.health(1), 2_000);
+    await until(() => b.test.platform.features.telemetry.path.health(1), 2_000);
   });
   afterAll(() => backend?.close());
 

@@ -15,7 +15,7 @@ import { createWorker, type Worker } from '../../src/runtime/worker.ts';
 import { createSettings, type Settings } from '../../src/settings/index.ts';
 import type { SpanOptions, Tracing } from '../../src/telemetry/index.ts';
 
-import { createWorkItem, listConversation, type WorkItem } from '../../src/work-items/index.ts';
+import { type WorkItem, workItemCalls } from '../../src/work-items/index.ts';
 import type { AgentFields } from './agents.ts';
 
 import { testActor, tester } from './api.ts';
@@ -147,7 +147,7 @@ export const makeAgent = (db: Database, fields: AgentFields = {}): Promise<strin
 
 export const makeItem = (db: Database, agentId: string, mock?: unknown): Promise<WorkItem> =>
   db.tx((tx) =>
-    createWorkItem(tx, {
+    workItemCalls.create(tx, {
       agentId,
       scheduleId: null,
       workItemName: 'Report',
@@ -172,7 +172,9 @@ export const becomes = (
 
 /** Its conversation as `role: text`, a tool call as `→tool`. */
 export const conversationOf = async (db: Database, item: WorkItem): Promise<string[]> => {
-  const messages = await db.run((reader) => listConversation(reader, item.id, item.conversation_id));
+  const messages = await db.run((reader) =>
+    workItemCalls.listMessages(reader, item.id, item.conversation_id),
+  );
   return messages.map(({ role, content }) => {
     const parts = content.map((part) => (part.type === 'tool_call' ? `→${part.tool_name}` : part.text));
     return [`${role}:`, ...parts].join(' ').trim();

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { audit } from '../../audit/index.ts';
 import type { Database } from '../../database/index.ts';
-import { cleanName, contentTypeOf, type FileBytes, findFile, type OwnerKind } from '../../files/index.ts';
+import { cleanName, contentTypeOf, type FileBytes, fileCalls, type OwnerKind } from '../../files/index.ts';
 import {
   type Context,
   finder,
@@ -182,7 +182,7 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
     const kind = owners.find(({ name }) => (name === 'WorkItem') === 'work_item_id' in params)!;
     const owner = await kind.find({ params, principal: context.principal });
     const file = isId(file_id)
-      ? await db.run((executor) => findFile(executor, owner.ids, file_id))
+      ? await db.run((executor) => fileCalls.find(executor, owner.ids, file_id))
       : undefined;
     if (!file) throw notFound('file');
     const { name, content_type, size_bytes, sha256 } = file;

@@ -5,14 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type DataFrame, insertFrame, listAllFrames } from '../../data-frames/index.ts';
 import { type Database, everything, type Tx } from '../../database/index.ts';
-import {
-  dropBytes,
-  type FileBytes,
-  insertFile,
-  listFiles,
-  type OwnerIds,
-  type StoredFile,
-} from '../../files/index.ts';
+import { type FileBytes, fileCalls, type OwnerIds, type StoredFile } from '../../files/index.ts';
 import { unprocessable } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 
@@ -48,7 +41,7 @@ export const dropCopies = async (
   { files, frames }: Copies,
   error: unknown,
 ): Promise<void> => {
-  for (const { id } of [...files, ...frames]) await dropBytes(bytes, id, error);
+  for (const { id } of [...files, ...frames]) await fileCalls.dropBytes(bytes, id, error);
 };
 
 /**
@@ -60,7 +53,7 @@ export const copyThings = async (
   { owner, until, path }: { owner: OwnerIds; until: Date; path: string },
 ): Promise<Copies> => {
   const [files, frames] = await Promise.all([
-    parts.db.run((executor) => listFiles(executor, owner, everything)),
+    parts.db.run((executor) => fileCalls.list(executor, owner, everything)),
     parts.db.run((executor) => listAllFrames(executor, owner)),
   ]);
   const then = ({ created_at }: StoredFile | DataFrame) => created_at <= until;
@@ -89,6 +82,6 @@ export const copyThings = async (
 
 /** Writes the rows of copies for their new owner. */
 export const insertCopies = async (tx: Tx, owner: OwnerIds, { files, frames }: Copies): Promise<void> => {
-  for (const file of files) await insertFile(tx, { ...file, ...owner });
+  for (const file of files) await fileCalls.insert(tx, { ...file, ...owner });
   for (const frame of frames) await insertFrame(tx, { ...frame, ...owner });
 };

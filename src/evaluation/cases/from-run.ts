@@ -9,7 +9,7 @@ import { type Actor, mayCall } from '../../lib/principal.ts';
 import { textOf } from '../../messages/index.ts';
 import type { RecordedMessage, Recording } from '../../runs/index.ts';
 import { type ProviderParts, submitResultName } from '../../runtime/index.ts';
-import { findWorkItem, keepWorkItem, readRecording } from '../../work-items/index.ts';
+import { workItemCalls } from '../../work-items/index.ts';
 import { lockDataset } from '../datasets/datasets.ts';
 import type { DatasetMode } from '../datasets/store.ts';
 import { createCase, freeCaseName, recordedValues } from './cases.ts';
@@ -47,7 +47,7 @@ interface Source {
 }
 
 const workItemSource = async (executor: Executor, id: string): Promise<Source | undefined> => {
-  const item = isId(id) ? await findWorkItem(executor, id) : undefined;
+  const item = isId(id) ? await workItemCalls.find(executor, id) : undefined;
   return (
     item && {
       field: 'work_item_id',
@@ -58,9 +58,9 @@ const workItemSource = async (executor: Executor, id: string): Promise<Source | 
       finishedAt: ['COMPLETED', 'ERROR'].includes(item.status) ? item.finished_at : null,
       isCompleted: item.status === 'COMPLETED',
       result: item.result,
-      keep: (tx) => keepWorkItem(tx, item.id),
+      keep: (tx) => workItemCalls.keep(tx, item.id),
       read: async (executor) => ({
-        ...(await readRecording(executor, item)),
+        ...(await workItemCalls.readRecording(executor, item)),
         history: [],
         message: item.message,
         payload: item.payload,

@@ -1,5 +1,5 @@
 import { isKeyValue } from '../../access/index.ts';
-import { findPinned } from '../../agents/index.ts';
+import { agentCalls } from '../../agents/index.ts';
 import { type DataConnections, dataConnectionForm } from '../../data-connections/index.ts';
 import type { Executor } from '../../database/index.ts';
 import { isObject } from '../../lib/objects.ts';
@@ -48,7 +48,7 @@ const usedBy = async (executor: Executor, { llms, semanticDataModels }: SecretOw
     ),
   };
 };
-type Agents = NonNullable<Awaited<ReturnType<typeof findPinned>>[number]>[];
+type Agents = NonNullable<Awaited<ReturnType<typeof agentCalls.findPinned>>[number]>[];
 
 /** Replaces what is secret in what a run left. */
 export interface Redaction {
@@ -66,7 +66,7 @@ export const redactionOf = async (
   owners: SecretOwners,
   agent: { id: string; version: number | null },
 ): Promise<Redaction> => {
-  const found = await findPinned(executor, [agent, { id: agent.id, version: null }]);
+  const found = await agentCalls.findPinned(executor, [agent, { id: agent.id, version: null }]);
   const used = await usedBy(
     executor,
     owners,

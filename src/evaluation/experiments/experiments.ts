@@ -1,4 +1,4 @@
-import { freezeReference, lockAgent } from '../../agents/index.ts';
+import { agentCalls } from '../../agents/index.ts';
 import { audit } from '../../audit/index.ts';
 import { notify, sql, type Tx } from '../../database/index.ts';
 import { ApiError, badRequest, unprocessable } from '../../lib/errors.ts';
@@ -44,7 +44,7 @@ export interface NewExperimentFields extends TrialModes {
 const wrong = (path: string, message: string) => unprocessable([{ path, message }]);
 
 const lockTestedAgent = async (tx: Tx, id: string) => {
-  const agent = await lockAgent(tx, id).catch((error: unknown) => {
+  const agent = await agentCalls.lock(tx, id).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 'not_found') throw error;
     throw wrong('agent_id', 'is not an agent');
   });
@@ -98,7 +98,7 @@ export const startExperiment = async (
     const text = `${cases.length} cases × ${repetitions} are ${total} trials; the maximum is ${most}.`;
     throw badRequest(text, { setting: 'MAX_TRIALS_PER_EXPERIMENT' });
   }
-  const version = await freezeReference(tx, agent, fields.version, actor.principal);
+  const version = await agentCalls.freeze(tx, agent, fields.version, actor.principal);
   if (version === null) throw wrong('version', 'is not a version of this agent');
   const id = newId();
   const trials = cases.flatMap((one): NewTrial[] =>

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { insertFrame, listAllFrames } from '../../data-frames/index.ts';
 import { sql, type Tx } from '../../database/index.ts';
-import { dropBytes, lockNames, type OwnerIds } from '../../files/index.ts';
+import { fileCalls, type OwnerIds } from '../../files/index.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { type CaseContent, caseOwner } from '../cases/content.ts';
@@ -33,12 +33,12 @@ const copyFrame = async (parts: CopyParts, trialId: string, frame: Frame): Promi
   try {
     await parts.db.tx(async (tx) => {
       await keepTrial(tx, owner);
-      await lockNames(tx, owner);
+      await fileCalls.lockNames(tx, owner);
       await sql`delete from data_frames where trial_id = ${trialId} and name = ${frame.name}`.execute(tx);
       await insertFrame(tx, { ...frame, case_id: null, ...owner, id } as Parameters<typeof insertFrame>[1]);
     });
   } catch (error) {
-    await dropBytes(parts.bytes, id, error);
+    await fileCalls.dropBytes(parts.bytes, id, error);
     throw error;
   }
 };

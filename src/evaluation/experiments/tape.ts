@@ -1,7 +1,7 @@
 import { differences, type FieldChange } from '../../lib/differences.ts';
 import { rfc8785 } from '../../lib/rfc8785.ts';
 import type { Continuation } from '../../runs/index.ts';
-import { fromStored, type Message, madeByLoop } from '../../runtime/index.ts';
+import { type Message, runtimeCalls } from '../../runtime/index.ts';
 import type { CaseContent, RecordedReply } from '../cases/content.ts';
 
 /** The tape of a case, read for one trial: replies of the model, results of tools, and what people did. */
@@ -55,14 +55,14 @@ export const readTape = ({
   replies: recorded,
   made,
 }: Pick<CaseContent, 'tape' | 'replies' | 'made'>): Tape => {
-  const messages = (tape?.messages ?? []).map(fromStored);
+  const messages = (tape?.messages ?? []).map(runtimeCalls.fromStored);
   const replies: TapeReply[] = [];
   const results = new Map<string, Message & { role: 'tool' }>();
   for (const [at, message] of messages.entries()) {
     if (message.role === 'tool') results.set(message.tool_call_id, message);
     if (message.role !== 'assistant') continue;
     const next = messages[at + 1];
-    const isReminded = next?.role === 'user' && madeByLoop.isReminder(next.text);
+    const isReminded = next?.role === 'user' && runtimeCalls.madeByLoop.isReminder(next.text);
     replies.push({ message, recorded: recorded[replies.length] ?? null, isReminded });
   }
   const denied = new Set(
@@ -75,7 +75,7 @@ export const readTape = ({
     tool_calls.flatMap((call): Entry[] => {
       const result = results.get(call.id);
       // What the loop said by itself, it says again.
-      if (!result || madeByLoop.isResult(result)) return [];
+      if (!result || runtimeCalls.madeByLoop.isResult(result)) return [];
       return [
         {
           toolCallId: call.id,
@@ -86,7 +86,7 @@ export const readTape = ({
           text: result.text,
           isError: result.is_error,
           executed: result.executed_arguments,
-          denied: denied.has(call.id) || madeByLoop.isRefusalOfPerson(result),
+          denied: denied.has(call.id) || runtimeCalls.madeByLoop.isRefusalOfPerson(result),
           made: frames.get(call.id) ?? null,
           used: false,
         },

@@ -5,14 +5,12 @@ import { noRunUsage, type RunUsage } from '../../lib/usage.ts';
 import type { NewApproval, RunError } from '../../runs/index.ts';
 import {
   type AttemptOutcome,
-  cutOf,
-  firstUserMessage,
-  fromStored,
   type Message,
   type OpenedTools,
   type Run,
   RunEnded,
   type RunStart,
+  runtimeCalls,
 } from '../../runtime/index.ts';
 import type { CaseContent } from '../cases/content.ts';
 import { type Approvals, answerFor } from './people.ts';
@@ -103,7 +101,7 @@ export const runTrial = async (
   const messages: Message[] = [];
   let usage: RunUsage = { ...noRunUsage };
   let model: string | null = null;
-  let context: RunStart['context'] = cutOf(null);
+  let context: RunStart['context'] = runtimeCalls.cutOf(null);
   let start: Pick<RunStart, 'approved' | 'interrupted' | 'tokensBefore'> = {
     approved: [],
     interrupted: [],
@@ -193,7 +191,10 @@ export const runTrial = async (
         open: async (_traceId, instructions) => {
           if (messages.length === 0) {
             if (instructions !== '') messages.push({ role: 'system', text: instructions });
-            messages.push(...history.map(fromStored), firstUserMessage(message, payload));
+            messages.push(
+              ...history.map(runtimeCalls.fromStored),
+              runtimeCalls.firstUserMessage(message, payload),
+            );
           } else if (isDone(messages)) messages.push({ role: 'user', text: 'Continue.' });
           return { ...start, context, messages: [...messages] };
         },

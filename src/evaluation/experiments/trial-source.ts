@@ -1,4 +1,4 @@
-import { getPinned, type PinnedAgent } from '../../agents/index.ts';
+import { agentCalls, type PinnedAgent } from '../../agents/index.ts';
 import type { DataFrames } from '../../data-frames/index.ts';
 import type { Executor } from '../../database/index.ts';
 import type { Services } from '../../feature.ts';
@@ -9,14 +9,12 @@ import { rfc8785 } from '../../lib/rfc8785.ts';
 import { noRunUsage } from '../../lib/usage.ts';
 import type { AskedModel } from '../../llm-configurations/index.ts';
 import {
-  firstUserMessage,
-  holdLease,
   type OpenedTools,
   type Run,
   RunEnded,
   type Runtime,
+  runtimeCalls,
   submitResultName,
-  toContent,
   type WorkSource,
 } from '../../runtime/index.ts';
 import type { Tracing } from '../../telemetry/index.ts';
@@ -73,7 +71,7 @@ const shownInput = ({ input: { message, payload, history } }: CaseContent): stri
     const texts = content.map((part) => ('text' in part ? part.text : JSON.stringify(part)));
     return `${role}: ${texts.join(' ')}`;
   });
-  return [...before, firstUserMessage(message, payload).text].join('\n');
+  return [...before, runtimeCalls.firstUserMessage(message, payload).text].join('\n');
 };
 
 const callsOf = (messages: readonly StoredMessage[]) =>
@@ -108,7 +106,7 @@ const gradedOf = (content: CaseContent, record: TrialRecord): GradedTrial => {
 
 const toRecord = ({ verdict, messages, ...end }: TrialEnd): TrialRecord => {
   const stored = messages.map(
-    (message): StoredMessage => ({ role: message.role, content: toContent(message) }),
+    (message): StoredMessage => ({ role: message.role, content: runtimeCalls.toContent(message) }),
   );
   return {
     verdict: verdict === 'error' ? null : verdict,
@@ -135,7 +133,10 @@ export const trialSource = (services: Services, needs: TrialNeeds): WorkSource<T
 
   const hold = (trial: Trial, leaseSeconds: number): ClaimedTrial => {
     const lease = { id: trial.id, fencing: trial.fencing, leaseSeconds };
-    const held = holdLease(db, log, { ...lease, beat: (executor) => trialRuns.heartbeat(executor, lease) });
+    const held = runtimeCalls.holdLease(db, log, {
+      ...lease,
+      beat: (executor) => trialRuns.heartbeat(executor, lease),
+    });
     const never = async (): Promise<never> => {
       throw new Error('a trial keeps its attempts in memory');
     };
@@ -221,7 +222,7 @@ export const trialSource = (services: Services, needs: TrialNeeds): WorkSource<T
     attempt: (run: Run<'ended'>) => Promise<'ended' | null>,
     onTraceparent: (traceparent: string | null) => void,
   ): Promise<TrialRecord> => {
-    const agent = await db.run((executor) => getPinned(executor, run.agentId, run.agentVersion));
+    const agent = await db.run((executor) => agentCalls.getPinned(executor, run.agentId, run.agentVersion));
     const frames = await openFrames(
       { db, bytes: needs.bytes, folder: waitingFolder(config.dataDir) },
       run.id,

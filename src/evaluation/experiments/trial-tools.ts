@@ -1,7 +1,9 @@
-import type { OpenedTools, Tool, ToolResult } from '../../runtime/index.ts';
+import type { OpenedTools } from '../../runtime/index.ts';
 import type { Divergence, Entry, Matcher } from './tape.ts';
 
 /** The tools of a trial: what was recorded in place of calls. */
+
+type Tool = OpenedTools['tools'][number];
 
 export type ToolMode = 'replay' | 'idempotent_live';
 
@@ -33,7 +35,7 @@ const replayed = (
 ): Tool['call'] => {
   const isLocal = tool.serverId === null && localTools.includes(tool.name);
   const isLive = mode === 'idempotent_live' && tool.idempotent && tool.policy === 'allow';
-  return async (args, context): Promise<ToolResult> => {
+  return async (args, context) => {
     const call = { toolName: tool.name, arguments: args, idempotent: tool.idempotent };
     if (tool.asksPerson) {
       matcher.reserve(context.callId, call);

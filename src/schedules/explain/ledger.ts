@@ -1,6 +1,6 @@
 import { databaseNow, type Executor } from '../../database/index.ts';
 import { positionCursor, readPosition, sortedPage } from '../../http/index.ts';
-import { findWorkItemOutcomes, type WorkItemOutcome } from '../../work-items/index.ts';
+import { type WorkItemOutcome, workItemCalls } from '../../work-items/index.ts';
 import { isLate } from '../lateness.ts';
 import { listOccurrences, type OccurrenceRow, type OutcomeFilter } from '../occurrence-store.ts';
 import type { ledgerStatuses } from '../schemas.ts';
@@ -45,7 +45,7 @@ export const toLedger = async (
   if (rows.length === 0) return [];
   const reasons = await reasonsOf(executor, rows, now);
   const ids = rows.flatMap(({ work_item_id }) => work_item_id ?? []);
-  const found = ids.length === 0 ? [] : await findWorkItemOutcomes(executor, ids);
+  const found = ids.length === 0 ? [] : await workItemCalls.findOutcomes(executor, ids);
   const items = new Map(found.map((item) => [item.id, item]));
   return rows.map(({ timezone: _, running_work_item_id: running, ...row }, k) => {
     const item = row.work_item_id === null ? undefined : items.get(row.work_item_id);

@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/index.ts';
 import { LocalClock } from '../../lib/times.ts';
 import { findScheduling, listOutages } from '../../replicas/index.ts';
-import { findWorkItemStarts } from '../../work-items/index.ts';
+import { workItemCalls } from '../../work-items/index.ts';
 import { listChangesAt } from '../definition-store.ts';
 import { isLate } from '../lateness.ts';
 import { findFollowers, type OccurrenceRow } from '../occurrence-store.ts';
@@ -44,7 +44,7 @@ export const reasonsOf = async (
   const followers = missed.length === 0 ? new Map() : await findFollowers(executor, missed);
   const changes = changed.length === 0 ? [] : await listChangesAt(executor, changed);
   const overlapping = rows.flatMap(({ running_work_item_id: id }) => id ?? []);
-  const running = overlapping.length === 0 ? [] : await findWorkItemStarts(executor, overlapping);
+  const running = overlapping.length === 0 ? [] : await workItemCalls.findStarts(executor, overlapping);
   const runningBy = new Map(running.map((item) => [item.id, item]));
   const changeAt = new Map(changes.map((row) => [keyOf(row.schedule_id, row.from_at), row]));
   return rows.map((row) => {

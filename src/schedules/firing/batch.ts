@@ -1,7 +1,7 @@
 import { zoneRulesVersion } from '@agent-platform/cron';
 import { notify, type Tx } from '../../database/index.ts';
 import { readSettings } from '../../settings/index.ts';
-import { cancelRunning, workItemsChannel } from '../../work-items/index.ts';
+import { workItemCalls, workItemsChannel } from '../../work-items/index.ts';
 import { insertOccurrences, type OccurrenceRow } from '../occurrence-store.ts';
 import { RowsNotMoved } from './faults.ts';
 import { type DueRow, type FiringPlan, planFiring, type Skip } from './plan.ts';
@@ -72,7 +72,7 @@ export const fireClaimed = async (
   const { now } = rows[0]!;
   const graceMs = (await readSettings(tx)).SCHEDULE_MISFIRE_GRACE_SECONDS * 1000;
   const plans = rows.map((row) => planFiring(row, graceMs, obstacle));
-  await cancelRunning(
+  await workItemCalls.cancelRunning(
     tx,
     plans.flatMap(({ id, cancels }) => (cancels ? [id] : [])),
   );

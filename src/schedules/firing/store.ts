@@ -1,5 +1,5 @@
 import { type Executor, type RawBuilder, sql, type Tx } from '../../database/index.ts';
-import { firedInsertion, runningOf } from '../../work-items/index.ts';
+import { workItemSql } from '../../work-items/index.ts';
 import { overdueRows } from '../lateness.ts';
 import { type DueRow, type FiringPlan, lastOutcomeOf } from './plan.ts';
 
@@ -22,7 +22,7 @@ const claim = async (tx: Tx, which: RawBuilder<unknown>, order: RawBuilder<unkno
     with clock as materialized (select platform_now() as now)
     select s.id, s.cron_expression, s.timezone, s.catch_up, s.overlap, ${milliseconds(sql`s.next_run_at`)} as due,
       (select ${milliseconds(sql`now`)} from clock) as now,
-      case when s.overlap <> 'queue' then (${runningOf(sql`s.id`)}) end as running,
+      case when s.overlap <> 'queue' then (${workItemSql.runningOf(sql`s.id`)}) end as running,
       exists (select from agents a where a.id = s.agent_id) as has_agent
     from schedules s
     where s.next_run_at <= (select now from clock) and ${which}
@@ -88,7 +88,7 @@ export const advance = async (
         s.overlap <> 'queue' as overlap_watched
     ), firing as (
       select * from moved where id is not null
-    ), ${firedInsertion(sql`firing`)}, recorded as (
+    ), ${workItemSql.firedInsertion(sql`firing`)}, recorded as (
       insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at)
       select id, schedule_id, occurrence,
         case when id in (select unnest(${array(caughtUp)}::uuid[])) then 'caught_up' else 'fired' end,

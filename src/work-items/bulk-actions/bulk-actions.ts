@@ -1,4 +1,4 @@
-import { lockAgentForShare } from '../../agents/index.ts';
+import { agentCalls } from '../../agents/index.ts';
 import { audit } from '../../audit/index.ts';
 import { type Database, type Executor, sql, type Tx } from '../../database/index.ts';
 import { ApiError, messageOf, unprocessable } from '../../lib/errors.ts';
@@ -142,7 +142,7 @@ const applyToChunk = async (tx: Tx, log: Logger, chunk: LockedChunk): Promise<vo
   const items = new Map((await findWorkItems(tx, work_item_ids)).map((item) => [item.id, item]));
   // First and in one order: who deletes an agent locks it before its Work Items.
   const agents = leadsToPending(action) ? [...items.values()].map(({ agent_id }) => agent_id) : [];
-  for (const agentId of [...new Set(agents)].sort()) await lockAgentForShare(tx, agentId);
+  for (const agentId of [...new Set(agents)].sort()) await agentCalls.lockForShare(tx, agentId);
   const body = action === 'continue' && message !== null ? { message } : {};
   for (const workItemId of work_item_ids) {
     const item = items.get(workItemId);

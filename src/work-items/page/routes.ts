@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { getPinned } from '../../agents/index.ts';
+import { agentCalls } from '../../agents/index.ts';
 import type { Database, Executor } from '../../database/index.ts';
 import {
   cursorOf,
@@ -137,7 +137,9 @@ const readDetail = async (
   const item = await findDetail(executor, workItemId);
   if (!row || !item) return undefined;
   const queues = await findQueues(executor, [row]);
-  const agent = row.agent_exists ? await getPinned(executor, row.agent_id, row.agent_version) : undefined;
+  const agent = row.agent_exists
+    ? await agentCalls.getPinned(executor, row.agent_id, row.agent_version)
+    : undefined;
   const attempts = withTraces(await listAttempts(executor, workItemId), item);
   const page = { limit: messagesOfPage, next: null };
   const messages = await listShownMessages(executor, workItemId, attempts, page);
