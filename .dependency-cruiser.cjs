@@ -46,7 +46,8 @@ const imports = {
   application: 'schedules work-items agents observability replicas',
   workspace:
     'branding llm-configurations tool-servers data-connections semantic-data-models evaluation agents callbacks schedules observability document-intelligence',
-  'command/load-test': './client.ts ./proxy.ts ./options.ts ./show.ts',
+  'command/load-test': './api.ts ./client.ts ./proxy.ts ./options.ts ./show.ts',
+  'command/eval': './api.ts ./client.ts ./options.ts ./show.ts',
 };
 /** Folders that import nothing of other features. */
 const leaves =

@@ -19,6 +19,15 @@ const roomInMemory = (): boolean => {
 };
 if (roomInMemory()) process.env.TMPDIR ??= memory;
 
+/**
+ * The tests that start platforms and commands as processes, kill them, install or compile: a platform takes three seconds
+ * of CPU until it is ready. `npm test` does without them.
+ */
+const processes = ['clients', 'faults', 'processes', 'start-up', 'telemetry', 'upgrade'].map(
+  (folder) => `tests/${folder}/**/*.test.ts`,
+);
+const never = ['**/node_modules/**', '**/*.long.test.ts'];
+
 const everywhere = {
   pool: 'forks',
   // Files share a process: what they import is loaded once and stays compiled, which halves their CPU time. A file
@@ -45,8 +54,18 @@ export default defineConfig({
             'console/src/**/*.test.ts',
             'tests/**/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', '**/*.long.test.ts', 'tests/browser/**'],
-          // Platforms and databases are processes of their own, and a test often waits for them.
+          exclude: [...never, ...processes, 'tests/browser/**'],
+          // The database is a process of its own, and a test often waits for it.
+          maxWorkers: 4,
+        },
+      },
+      {
+        test: {
+          ...everywhere,
+          name: 'processes',
+          include: processes,
+          exclude: never,
+          // A test often waits for the processes that it starts.
           maxWorkers: 4,
         },
       },

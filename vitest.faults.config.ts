@@ -31,6 +31,7 @@ export default defineConfig({
     include: [
       'tests/**/*.long.test.ts',
       'tests/contract/**/*.test.ts',
+      'tests/processes/**/*.test.ts',
       'src/**/*.test.ts',
       'packages/cron/src/occurrences.oracle.test.ts',
     ],

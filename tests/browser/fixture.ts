@@ -58,10 +58,10 @@ const savePictures = async (context: BrowserContext, testName: string): Promise<
   }
 };
 
-/** A test of a detail of one page. `npm run test:browser` runs these, too; a browser is a third of the time of `npm test`. */
+/** A test of a detail of one page, which only `npm run test:browser:every` runs: a browser takes a quarter of the time of all tests. */
 export const detail = (name: string, ...rest: [Run] | [options: { timeout: number }, Run]): void => {
   const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest;
-  const reason = process.env.EVERY_BROWSER_TEST ? null : 'a detail, which `npm run test:browser` runs';
+  const reason = process.env.EVERY_BROWSER_TEST ? null : 'a detail, which `npm run test:browser:every` runs';
   test(`${name}${skipNote(reason)}`, { ...options, skip: reason !== null }, run);
 };
 type Run = () => Promise<void>;

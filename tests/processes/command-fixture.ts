@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Fixture } from '../contract/fixture.ts';
 import { adminKey } from '../harness/process.ts';
-import type { Fixture } from './fixture.ts';
 
 const bin = fileURLToPath(new URL('../../bin/agent-platform.js', import.meta.url));
 
@@ -19,15 +19,13 @@ interface CommandOptions {
   cwd?: string;
   /** How often SIGINT is sent from when it begins to print, 20 ms apart. */
   interrupts?: number;
-  /** The stream on which it begins to print; stdout by default. */
-  printsOn?: 'stdout' | 'stderr';
 }
 
 /** Runs the command `agent-platform` for the platform at `url`, as its administrator unless `env` has another key. */
 export const runCommandAt = async (
   url: string,
   args: readonly string[],
-  { env = {}, input = '', cwd, interrupts = 0, printsOn = 'stdout' }: CommandOptions = {},
+  { env = {}, input = '', cwd, interrupts = 0 }: CommandOptions = {},
 ): Promise<CommandResult> => {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [bin, ...args], {
@@ -35,7 +33,7 @@ export const runCommandAt = async (
     env: { PATH, HOME, AGENT_PLATFORM_URL: url, AGENT_PLATFORM_KEY: adminKey, ...env },
   });
   child.stdin.end(input);
-  child[printsOn].once('data', async () => {
+  child.stdout.once('data', async () => {
     for (let sent = 0; sent < interrupts; sent++) {
       child.kill('SIGINT');
       await sleep(20);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { ok, withPlatform } from '../contract/fixture.ts';
 import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { clearOfNext, until } from '../harness/wait.ts';
 import { runCommand } from './command-fixture.ts';
-import { ok, withPlatform } from './fixture.ts';
 
 describe('agent-platform load-test', () =>
   withPlatform('postgres', (at) => {

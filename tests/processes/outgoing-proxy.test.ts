@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spansNamed } from '../../packages/otlp/tests/encode.ts';
+import { integrations } from '../contract/integrations-fixture.ts';
 import { type ConnectProxy, startConnectProxy } from '../harness/connect-proxy.ts';
 import { type Client, client } from '../harness/http.ts';
 import { type Listening, listen } from '../harness/listen.ts';
@@ -15,7 +16,6 @@ import { selfSignedAway } from '../harness/self-signed.ts';
 import { startToolServer, type TestToolServer } from '../harness/tool-server.ts';
 import { until } from '../harness/wait.ts';
 import { runCommandAt } from './command-fixture.ts';
-import { integrations } from './integrations-fixture.ts';
 
 const credentials = 'clerk:a-secret-password';
 

@@ -2,9 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { adminKey } from '../harness/process.ts';
-import { type CommandResult, runCommand } from './command-fixture.ts';
-import { newAgent, withPlatform } from './fixture.ts';
+import { newAgent, withPlatform } from '../contract/fixture.ts';
 import {
   apply,
   everything,
@@ -13,7 +11,9 @@ import {
   prepare,
   secret,
   secrets,
-} from './workspace-fixture.ts';
+} from '../contract/workspace-fixture.ts';
+import { adminKey } from '../harness/process.ts';
+import { type CommandResult, runCommand } from './command-fixture.ts';
 
 describe('the command agent-platform', () =>
   withPlatform('postgres', (at) => {
