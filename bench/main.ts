@@ -11,6 +11,8 @@ const benchmarks: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   runtime: () => import('./runtime.ts'),
   console: () => import('./console.ts'),
   data: () => import('./data.ts'),
+  versions: () => import('./versions.ts'),
+  evaluation: () => import('./evaluation.ts'),
   scaling: () => import('./scaling.ts'),
 };
 
