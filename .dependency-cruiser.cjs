@@ -25,7 +25,7 @@ const imports = {
   'semantic-data-models': 'data-connections llm-configurations',
   'semantic-data-models/compiler': 'data-connections ./ossie.ts ./issues.ts ./language.ts',
   'data-frames': 'files sandbox semantic-data-models',
-  agents: 'llm-configurations tool-servers callbacks semantic-data-models',
+  agents: 'trial-options event-streams llm-configurations tool-servers callbacks semantic-data-models',
   'tool-servers/client': 'feature ./settings.ts ./store.ts ./definitions.ts',
   runs: 'messages',
   'work-items': 'runs messages agents callbacks event-streams replicas',
@@ -42,7 +42,7 @@ const imports = {
   'runtime/model': 'llm-configurations ./step.ts ./messages.ts ./mock.ts',
   conversations: 'runs messages runtime work-items agents event-streams',
   evaluation:
-    'runs messages runtime work-items conversations agents llm-configurations tool-servers files data-frames data-connections semantic-data-models telemetry',
+    'trial-options runs messages runtime work-items conversations agents llm-configurations tool-servers files data-frames data-connections semantic-data-models telemetry',
   application: 'schedules work-items agents observability replicas',
   workspace:
     'branding llm-configurations tool-servers data-connections semantic-data-models evaluation agents callbacks schedules observability document-intelligence',
@@ -51,7 +51,7 @@ const imports = {
 };
 /** Folders that import nothing of other features. */
 const leaves =
-  'audit branding sandbox files console llm-configurations tool-servers callbacks event-streams messages replicas telemetry command telemetry/stream-store document-intelligence/schema';
+  'audit branding sandbox files console llm-configurations tool-servers callbacks event-streams messages trial-options replicas telemetry command telemetry/stream-store document-intelligence/schema';
 
 /** Libraries of weight, and the one place that imports each. Those of packages are in their package.json only. */
 const importers = {

@@ -20,12 +20,18 @@ create table agent_publications (
   published_by jsonb,
   created_at timestamp(3) with time zone default platform_now() not null,
   finished_at timestamp(3) with time zone,
+  gate jsonb,
+  gate_rules jsonb,
+  check_only boolean default false not null,
+  verdict_key text,
   constraint agent_publications_pkey PRIMARY KEY (id),
   constraint agent_publications_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE,
   constraint agent_publications_kind_check CHECK ((kind = ANY (ARRAY['automatic'::text, 'publish'::text, 'rollback'::text, 'promote'::text]))),
   constraint agent_publications_state_check CHECK ((state = ANY (ARRAY['checking'::text, 'published'::text, 'passed'::text, 'blocked'::text, 'inconclusive'::text, 'cancelled'::text])))
 );
 CREATE INDEX agent_publications_agent ON agent_publications USING btree (agent_id, id);
+CREATE INDEX agent_publications_verdict ON agent_publications USING btree (agent_id, verdict_key) WHERE (verdict_key IS NOT NULL);
+CREATE UNIQUE INDEX agent_publications_checking ON agent_publications USING btree (agent_id) WHERE (state = 'checking'::text);
 
 create table agent_spans (
   agent_id uuid not null,
@@ -80,6 +86,8 @@ create table agents (
   publication_id uuid default new_uuid7() not null,
   draft json,
   canary jsonb,
+  gate jsonb,
+  ended_canary jsonb,
   constraint agents_pkey PRIMARY KEY (id),
   constraint agents_approval_role_check CHECK ((approval_role = ANY (ARRAY['member'::text, 'builder'::text, 'admin'::text]))),
   constraint agents_execution_check CHECK ((execution = ANY (ARRAY['platform'::text, 'external'::text]))),
@@ -96,6 +104,7 @@ create table agents (
 );
 CREATE INDEX agents_canary ON agents USING btree (id) WHERE (canary IS NOT NULL);
 CREATE INDEX agents_external ON agents USING btree (id) WHERE (execution = 'external'::text);
+CREATE INDEX agents_gate_dataset ON agents USING btree (lower((gate ->> 'dataset_id'::text))) WHERE (gate IS NOT NULL);
 CREATE INDEX agents_llm_id ON agents USING btree (llm_id) WHERE (llm_id IS NOT NULL);
 CREATE INDEX agents_semantic_data_model_ids ON agents USING gin (semantic_data_model_ids);
 CREATE INDEX agents_tool_server_ids ON agents USING gin (tool_server_ids);
@@ -1252,8 +1261,8 @@ CREATE OR REPLACE FUNCTION public.agent_content(agent agents)
  STABLE
 AS $function$
   select json_object_agg(key, value) from json_each(row_to_json(agent))
-  where key not in ('id', 'name', 'description', 'mode', 'callbacks', 'max_concurrency', 'release', 'version',
-    'latest_version', 'publication_id', 'draft', 'canary', 'revision', 'created_at', 'updated_at')
+  where key not in ('id', 'name', 'description', 'mode', 'callbacks', 'max_concurrency', 'release', 'gate', 'version',
+    'latest_version', 'publication_id', 'draft', 'canary', 'ended_canary', 'revision', 'created_at', 'updated_at')
 $function$;
 
 CREATE OR REPLACE FUNCTION public.agents_first_version()

@@ -95,6 +95,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   });
   const conversations = createConversations(services, { agents, runtime, openStreams });
   const evaluation = createEvaluation(services, {
+    agents,
     runtime,
     dataFrames,
     tracing: telemetry.tracing,

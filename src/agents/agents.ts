@@ -8,6 +8,7 @@ import { lockLlmForShare } from '../llm-configurations/index.ts';
 import type { Referred } from '../resource/index.ts';
 import { lockSemanticDataModelsForShare } from '../semantic-data-models/index.ts';
 import { lockToolServersForShare } from '../tool-servers/index.ts';
+import { type GateOptions, lockGate } from './gate-rules.ts';
 import { checkMayLoosen } from './loosening.ts';
 import {
   type Agent,
@@ -21,11 +22,15 @@ import {
   findAgent,
   findLockedAgent,
   insertAgent,
+  listAgentsGatedBy,
   listAgentsNaming,
   lockMode,
   updateAgentRow,
 } from './store.ts';
+import { cancelCheck } from './versions/cancel-check.ts';
 import { withDraft } from './versions/content.ts';
+import type { PublicationEnds } from './versions/ends.ts';
+import type { Gatekeeper } from './versions/gatekeeper.ts';
 import { releaseOf } from './versions/release.ts';
 import { setFirstAuthor } from './versions/store.ts';
 
@@ -38,6 +43,10 @@ export interface AgentHooks {
   onDelete: (tx: Tx, agentId: string, actor: Actor) => Promise<void>;
   /** Called after the settings or the execution changed: more Work Items may be claimed now. */
   onSettings: (tx: Tx) => Promise<void>;
+  /** What runs the checks of gates. */
+  gatekeeper: () => Gatekeeper;
+  /** Called when a publication ends. */
+  ended: PublicationEnds['ended'];
 }
 
 /** Returns the agent. Throws 404 if there is none, also for a malformed id. */
@@ -74,11 +83,15 @@ const shownAgents = 10;
 const namedBy = {
   tool_server_ids: 'tool server',
   semantic_data_model_ids: 'semantic data model',
+  gate: 'dataset',
 } as const;
 
 /** Throws 412 with `agent_ids` while agents have `id` in the field: it must not be deleted. */
 export const checkUnused = async (tx: Tx, field: keyof typeof namedBy, id: string): Promise<void> => {
-  const agentIds = await listAgentsNaming(tx, field, id, shownAgents);
+  const agentIds =
+    field === 'gate'
+      ? await listAgentsGatedBy(tx, id, shownAgents)
+      : await listAgentsNaming(tx, field, id, shownAgents);
   if (agentIds.length === 0) return;
   throw new ApiError(
     'precondition_failed',
@@ -108,9 +121,9 @@ const notOne: Partial<Record<Referred, string>> = {
   semantic_data_model: 'is not a semantic data model',
 };
 
-/** Returns the references to what does not exist. What exists is locked for share. */
+/** Returns the references to what does not exist. What exists is locked for share. The dataset of a gate has rules of its own. */
 export const lockReferences = async (tx: Tx, fields: object) => {
-  const given = agents.references(fields);
+  const given = agents.references(fields).filter(({ to }) => to !== 'dataset');
   const idsOf = (to: Referred) => given.filter((one) => one.to === to).map(({ text }) => text.toLowerCase());
   const known = new Set<string>();
   for (const id of idsOf('llm_configuration')) if (isId(id) && (await lockLlmForShare(tx, id))) known.add(id);
@@ -133,15 +146,18 @@ const checkReferences = async (tx: Tx, fields: Omit<AgentChanges, 'callbacks'>):
 export const createAgent = async (
   tx: Tx,
   actor: Actor,
-  { callbacks }: AgentHooks,
+  hooks: AgentHooks,
   fields: AgentFields,
+  options: GateOptions = {},
 ): Promise<Agent> => {
   checkWorkerFields(fields.mode, fields);
   await checkReferences(tx, fields);
+  await lockGate(tx, actor, hooks, { before: null, after: fields }, options);
   const id = newId();
-  const { stored, shown } = await callbacks.add(tx, { agentId: id }, fields.callbacks, actor);
+  const { stored, shown } = await hooks.callbacks.add(tx, { agentId: id }, fields.callbacks, actor);
   const agent = await insertAgent(tx, id, stored, fields);
   await setFirstAuthor(tx, id, actor.principal);
+  await hooks.ended(tx, agent.publication_id, 'published');
   await audit(tx, actor, 'agent.create', agent.id, { name: agent.name, mode: agent.mode });
   return { ...agent, callbacks: shown };
 };
@@ -156,17 +172,23 @@ const checkChanges = async (tx: Tx, before: Agent, changes: AgentChanges): Promi
   await checkReferences(tx, changes);
 };
 
-/** Returns the agent with its draft, locked. Throws 400 or 422 for changes that it cannot have, and 403 for those that it may not have. */
+/**
+ * Returns the agent with its draft, locked. Throws 400 or 422 for changes that it cannot have, and 403 for those that it may
+ * not have.
+ */
 export const lockToUpdate = async (
   tx: Tx,
   actor: Actor,
+  hooks: Pick<AgentHooks, 'gatekeeper'>,
   id: string,
   changes: AgentChanges,
+  options: GateOptions = {},
 ): Promise<Agent> => {
   const agent = await lockAgent(tx, id);
   const before = withDraft(agent);
   await checkChanges(tx, before, changes);
   const merged = agents.merge(before, changes);
+  await lockGate(tx, actor, hooks, { before: agent, after: merged }, options);
   // What is published at once is compared to what is published: the draft may be looser.
   const bound = merged.release === 'automatic' ? agent : before;
   await checkMayLoosen(tx, actor, bound, {
@@ -191,11 +213,14 @@ export const updateAgent = async (
     changes.callbacks &&
     (await hooks.callbacks.replace(tx, { agentId: before.id }, before.callbacks, changes.callbacks, actor));
   const release = await releaseOf(tx, actor, before, changes);
+  const isAutomaticNow = before.release === 'manual' && changes.release === 'automatic';
+  if (release.isPublished || isAutomaticNow) await cancelCheck(tx, actor, hooks, before);
   const after = await updateAgentRow(tx, before.id, release.changes, {
     ...release.columns,
     ...(replaced && { callbacks: json(replaced.stored) }),
   });
   if (changes.settings || release.isPublished) await hooks.onSettings(tx);
+  if (release.isPublished) await hooks.ended(tx, after.publication_id, 'published');
   await audit(tx, actor, 'agent.update', after.id, {
     name: after.name,
     changed: agents.changed(changes),

@@ -4,6 +4,7 @@ import { id, idList, jsonObject, optional, text } from '../http/index.ts';
 import { compileSchema } from '../lib/json-schema.ts';
 import { roles } from '../lib/principal.ts';
 import { elsewhere, Group, nullable, required, withDefault } from '../resource/index.ts';
+import { gateField } from './gate.ts';
 
 /** The fields of an agent, each written once. */
 
@@ -199,6 +200,7 @@ export const fields = {
     .json(),
   approval_role: nullable(approvalRole).shownAs(approvalRole).patchedAs('null resets it to its default.'),
   release: withDefault(release, 'automatic'),
+  gate: gateField,
   callbacks: elsewhere(callbacks),
   settings,
 };

@@ -13,6 +13,7 @@ import {
 import { fields } from './fields.ts';
 import { publicAgent, toResponse } from './responses.ts';
 import { agents, findAgent, listAgents } from './store.ts';
+import type { PublicationEnds } from './versions/ends.ts';
 import { versionRoutes } from './versions/routes.ts';
 
 const createBody = z.object(agents.create).meta({ id: 'CreateAgentBody' });
@@ -26,7 +27,11 @@ export const form = {
   secrets: ['callbacks.*.secret', 'callbacks.*.headers.*'],
 };
 
-export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
+export const agentRoutes = (
+  db: Database,
+  hooks: AgentHooks,
+  ends: Pick<PublicationEnds, 'watcher'>,
+): Route[] => {
   const find = finder(db, 'agent', 'agent_id', findAgent);
   return [
     jsonRoute({
@@ -80,12 +85,12 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       request: 'PATCH /agents/{agent_id}',
       summary: 'Update an agent',
       description:
-        'A lower `approval_role`, `approver_not_requester` false, a looser tool policy, and a tool server with tools that no one has to approve require the present approval role of the agent (403).',
+        'A lower `approval_role`, `approver_not_requester` false, a looser tool policy, and a tool server with tools that no one has to approve require the present approval role of the agent (403), and a change of `gate` the role admin.',
       find,
       body: updateBody,
       response: publicAgent,
       cache: 'revision',
-      lock: (tx, { found, body, actor }) => lockToUpdate(tx, actor, found.id, body),
+      lock: (tx, { found, body, actor }) => lockToUpdate(tx, actor, hooks, found.id, body),
       handler: ({ body, transaction, etag, actor }) =>
         transaction(async (tx, before) => {
           const agent = await updateAgent(tx, actor, hooks, before, body);
@@ -105,6 +110,6 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       lock: (tx, { found }) => lockAgent(tx, found.id, 'delete'),
       handler: ({ transaction, actor }) => transaction((tx, agent) => deleteAgent(tx, actor, hooks, agent)),
     }),
-    ...versionRoutes(db, hooks),
+    ...versionRoutes(db, hooks, ends),
   ];
 };

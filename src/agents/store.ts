@@ -33,6 +33,13 @@ export interface Canary {
   started_at: string;
 }
 
+/** The last canary that the platform ended. */
+export interface EndedCanary {
+  version: number;
+  reason: 'until' | 'error_rate';
+  at: string;
+}
+
 export const agents = resource('agents', fields, {
   id: column<string>(),
   callbacks: jsonColumn<Callback[] | null>(),
@@ -41,6 +48,7 @@ export const agents = resource('agents', fields, {
   publication_id: generated<string>(),
   draft: jsonColumn<Content | null>(),
   canary: jsonColumn<Canary | null>(),
+  ended_canary: jsonColumn<EndedCanary | null>(),
   ...stamps,
 });
 const { columns } = agents;
@@ -77,11 +85,13 @@ const unversioned = new Set<string>([
   'callbacks',
   'max_concurrency',
   'release',
+  'gate',
   'version',
   'latest_version',
   'publication_id',
   'draft',
   'canary',
+  'ended_canary',
   'revision',
   'created_at',
   'updated_at',
@@ -180,6 +190,15 @@ export const listAgentsNaming = async (
       select from agent_other_contents o
       where o.agent_id = a.id and o.content -> ${field} @> ${json([id])}::jsonb)
     order by a.id limit ${limit}`.execute(tx);
+  return rows.map((row) => row.id);
+};
+
+/** The ids of at most `limit` agents whose gate names the dataset. */
+export const listAgentsGatedBy = async (tx: Tx, datasetId: string, limit: number): Promise<string[]> => {
+  const { rows } = await sql<{ id: string }>`select id from agents
+    where gate is not null and lower(gate ->> 'dataset_id') = ${datasetId} order by id limit ${limit}`.execute(
+    tx,
+  );
   return rows.map((row) => row.id);
 };
 

@@ -1,3 +1,4 @@
+import type { Agents } from '../agents/index.ts';
 import type { Executor, Tx } from '../database/index.ts';
 import { everything } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
@@ -19,12 +20,10 @@ import {
 import { datasetRoutes } from './datasets/routes.ts';
 import { type Dataset, type DatasetChanges, listDatasets, type NewDataset } from './datasets/store.ts';
 import { exchangeRoutes } from './exchange/routes.ts';
-import {
-  checkDatasetIdle,
-  createExperiments,
-  type ExperimentNeeds,
-  type Experiments,
-} from './experiments/index.ts';
+import { checkDatasetIdle, createExperiments, type ExperimentNeeds } from './experiments/index.ts';
+
+import { gatekeeper } from './gate/gatekeeper.ts';
+import { checkLoop } from './gate/loop.ts';
 
 export { form as datasetForm } from './datasets/routes.ts';
 export { keepTrial } from './experiments/index.ts';
@@ -32,11 +31,10 @@ export { keepTrial } from './experiments/index.ts';
 export interface EvaluationNeeds extends SecretOwners, Omit<ExperimentNeeds, 'readCase'> {
   files: Pick<Files, 'bytes'>;
   llms: LlmConfigurations;
+  agents: Pick<Agents, 'gates'>;
 }
 
 export interface Evaluation extends Feature {
-  /** For the gate of agents. */
-  experiments: Experiments['calls'];
   list(executor: Executor): Promise<Dataset[]>;
   /** `leaving`: how many the transaction deletes afterwards. */
   create(tx: Tx, actor: Actor, values: NewDataset, leaving: number): Promise<Dataset>;
@@ -48,10 +46,13 @@ export interface Evaluation extends Feature {
 /** Evaluation: datasets of cases, experiments that run agents on them, and what scores them. */
 export const createEvaluation = (
   services: Services,
-  { files, runtime, dataFrames, tracing, ...secretOwners }: EvaluationNeeds,
+  { agents, files, runtime, dataFrames, tracing, ...secretOwners }: EvaluationNeeds,
 ): Evaluation => {
-  const { db, vault, config } = services;
-  const checks: readonly CheckDatasetUnused[] = [checkDatasetIdle];
+  const { db, log, vault, config } = services;
+  const { gates } = agents;
+  const checks: readonly CheckDatasetUnused[] = [gates.checkDatasetUnused, checkDatasetIdle];
+  gates.keptBy(gatekeeper);
+  const gateLoop = checkLoop({ db, log, gates });
   const experiments = createExperiments(services, {
     runtime,
     llms: secretOwners.llms,
@@ -69,16 +70,20 @@ export const createEvaluation = (
   });
   return {
     tag: { name: 'Evaluation', description: 'Datasets of cases, and experiments that run agents on them.' },
-    ...experiments.feature,
+    ...experiments,
     routes: [
       ...datasetRoutes(db, { checks }),
       ...exchangeRoutes({ db, vault }),
       ...caseRoutes({ db, vault, fromRun }),
-      ...experiments.feature.routes,
+      ...experiments.routes,
     ],
+    start: async () => {
+      await experiments.start();
+      gateLoop.listen();
+    },
+    loops: [...experiments.loops, gateLoop],
     secrets: [repliesColumn],
-    retention: [...experiments.feature.retention, (tx, _settings, limit) => deleteUnusedContents(tx, limit)],
-    experiments: experiments.calls,
+    retention: [...experiments.retention, (tx, _settings, limit) => deleteUnusedContents(tx, limit)],
     list: (executor) => listDatasets(executor, everything),
     create: createDataset,
     update: async (tx, actor, id, changes) =>

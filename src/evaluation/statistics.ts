@@ -30,7 +30,8 @@ const mostExact = 16;
 const drawnPatterns = 20_000;
 /** Quantile of the normal distribution at 0.9: a drop is detectable if it is seen 9 times of 10. */
 const zOfPower = 1.2816;
-const fewestCases = 20;
+/** A comparison of fewer cases decides nothing. */
+export const fewestCases = 20;
 const mostUnscored = 0.05;
 
 /** Sums that differ by less are equal: a mean such as 0.1 + 0.2 has no exact form. */

@@ -13,8 +13,8 @@ type Change = (to: Referred, text: string) => unknown;
 /** The fields with their names in a body and in a document, and what they refer to. */
 const named = (fields: Shape) =>
   Object.entries(fields).map(([name, field]) => {
-    const { as = name, reference } = field instanceof Field ? field : {};
-    return { name, as, reference, field };
+    const { as = name, references = [] } = field instanceof Field ? field : {};
+    return { name, as, references, field };
   });
 
 const compare = (a: unknown, b: unknown): number => {
@@ -33,30 +33,39 @@ const sorted = (list: readonly unknown[], isOfObjects: boolean): unknown[] => {
 
 /** `value` with what `change` returns in place of each id (`from` is `id`) or name. */
 const replaced = (
-  { to, inside }: Reference,
+  { at, ...reference }: Reference,
   value: unknown,
   change: Change,
   from: 'id' | 'name',
   into: 'id' | 'name',
 ): unknown => {
-  const one = (text: unknown) => (typeof text === 'string' ? change(to, text) : text);
-  if (!Array.isArray(value)) return one(value);
-  if (!inside) return value.map(one);
-  return value.map((object: unknown) => {
+  if (at !== undefined) {
+    return isObject(value) && Object.hasOwn(value, at)
+      ? { ...value, [at]: replaced(reference, value[at], change, from, into) }
+      : value;
+  }
+  const { to, inside } = reference;
+  const text = (one: unknown) => (typeof one === 'string' ? change(to, one) : one);
+  const one = (object: unknown) => {
+    if (!inside) return text(object);
     if (!isObject(object) || !Object.hasOwn(object, inside[from])) return object;
-    const { [inside[from]]: text, ...rest } = object;
-    return { [inside[into]]: one(text), ...rest };
-  });
+    const { [inside[from]]: named, ...rest } = object;
+    return { [inside[into]]: text(named), ...rest };
+  };
+  return Array.isArray(value) ? value.map(one) : one(value);
 };
 
 /** The item of a document that says what `values` are. `nameOf` returns the name of what an id refers to. */
 export const itemOf = (fields: Shape, values: object, nameOf: Change): Item =>
   Object.fromEntries(
-    named(fields).map(({ name, as, reference, field }): [string, unknown] => {
+    named(fields).map(({ name, as, references, field }): [string, unknown] => {
       const value = (values as Item)[name] ?? field.fallback;
-      if (!reference) return [as, value];
-      const list = replaced(reference, value, nameOf, 'id', 'name');
-      return [as, reference.isSet && Array.isArray(list) ? sorted(list, !!reference.inside) : list];
+      const item = references.reduce(
+        (one, reference) => replaced(reference, one, nameOf, 'id', 'name'),
+        value,
+      );
+      const set = references.find(({ isSet }) => isSet);
+      return [as, set && Array.isArray(item) ? sorted(item, !!set.inside) : item];
     }),
   );
 
@@ -65,16 +74,19 @@ export const bodyOf = (fields: Shape, item: Item, idOf: Change): Item => {
   const byAs = new Map(named(fields).map((one) => [one.as, one]));
   return Object.fromEntries(
     Object.entries(item).map(([key, value]) => {
-      const { name = key, reference } = byAs.get(key) ?? {};
-      return [name, reference ? replaced(reference, value, idOf, 'name', 'id') : value];
+      const { name = key, references = [] } = byAs.get(key) ?? {};
+      return [
+        name,
+        references.reduce((one, reference) => replaced(reference, one, idOf, 'name', 'id'), value),
+      ];
     }),
   );
 };
 
 /** Returns the names in an item that refer to others, with the path of each. */
 export const namesIn = (fields: Shape, item: Item) =>
-  named(fields).flatMap(({ as, reference }) =>
-    reference ? referencesIn(reference, as, item[as], 'name') : [],
+  named(fields).flatMap(({ as, references }) =>
+    references.flatMap((reference) => referencesIn(reference, as, item[as], 'name')),
   );
 
 /** Returns the values of fields that a document leaves out. */
@@ -93,6 +105,8 @@ export const pathIn = (fields: Shape, path: string): string => {
   const field = named(fields).find(({ name }) => name === first);
   if (!field) return path;
   const rest = path.slice(first.length);
-  const { inside } = field.reference ?? {};
-  return field.as + (inside ? rest.replace(inside.id, inside.name) : rest);
+  return field.references.reduce(
+    (shown, { inside }) => (inside ? shown.replace(inside.id, inside.name) : shown),
+    field.as + rest,
+  );
 };

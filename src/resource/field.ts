@@ -20,7 +20,7 @@ interface Parts<S, C, P, O> {
   isElsewhere?: boolean;
   isJson?: boolean;
   codec?: Codec;
-  reference?: Reference;
+  references?: readonly Reference[];
   as?: string;
 }
 
@@ -46,7 +46,7 @@ export class Field<
   readonly isElsewhere: boolean;
   readonly isJson: boolean;
   readonly codec: Codec | undefined;
-  readonly reference: Reference | undefined;
+  readonly references: readonly Reference[];
   /** The name of the field in a workspace document; undefined: the same as in a body. */
   readonly as: string | undefined;
 
@@ -60,7 +60,7 @@ export class Field<
     this.isElsewhere = parts.isElsewhere ?? false;
     this.isJson = parts.isJson ?? false;
     this.codec = parts.codec;
-    this.reference = parts.reference;
+    this.references = parts.references ?? [];
     this.as = parts.as;
   }
 
@@ -110,9 +110,12 @@ export class Field<
     return new Field({ ...this, as });
   }
 
-  /** The value is an id, or a list of ids or of what has one. A workspace document has names, and calls the field `as`. */
+  /**
+   * The value is an id, or a list of ids or of what has one. A workspace document has names, and calls the field `as`. A
+   * field may refer to several kinds.
+   */
   refersTo(to: Referred, as: string, more: Omit<Reference, 'to'> = {}): Field<S, C, P, O, Column> {
-    return new Field({ ...this, as, reference: { to, ...more } });
+    return new Field({ ...this, as, references: [...this.references, { to, ...more }] });
   }
 }
 

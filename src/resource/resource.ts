@@ -201,8 +201,10 @@ class Resource<F extends Shape, X extends Columns> {
   /** Returns what the values refer to, in the order of the fields, with the path of each id. */
   references(values: object): { path: string; to: Referred; text: string }[] {
     return Object.entries(this.fields).flatMap(([name, field]) =>
-      field instanceof Field && field.reference
-        ? referencesIn(field.reference, name, (values as Record<string, unknown>)[name], 'id')
+      field instanceof Field
+        ? field.references.flatMap((one) =>
+            referencesIn(one, name, (values as Record<string, unknown>)[name], 'id'),
+          )
         : [],
     );
   }

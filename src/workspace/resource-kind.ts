@@ -93,7 +93,9 @@ export const resourceKind = <C extends z.ZodType, P extends z.ZodType = C>(spec:
     Object.fromEntries(
       Object.entries(bodyOf(fields, given, itself)).filter(([name, value]) => {
         const field = fields[name];
-        return field instanceof Field && field.reference?.inside && Array.isArray(value);
+        return (
+          field instanceof Field && field.references.some(({ inside }) => inside) && Array.isArray(value)
+        );
       }),
     );
   const normalized = (item: Item): Item => clean(withoutEmptyMaps(item)) as Item;

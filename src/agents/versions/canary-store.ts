@@ -1,5 +1,5 @@
 import { type Executor, json, sql, type Tx } from '../../database/index.ts';
-import type { Agent, Canary } from '../store.ts';
+import type { Agent, Canary, EndedCanary } from '../store.ts';
 
 /** The number of runs of one arm that ended since the canary began, and the number of them that failed. */
 interface Arm {
@@ -44,6 +44,17 @@ export const updateCanary = async (
   await sql`update agents set canary = ${canary && json(canary)}::jsonb, revision = revision + 1,
     latest_version = greatest(latest_version, ${latestVersion}::integer), updated_at = platform_now()
     where id = ${agentId}`.execute(tx);
+};
+
+/** Notes that the platform ended a canary of the locked agent. */
+export const updateEndedCanary = async (
+  tx: Tx,
+  agentId: string,
+  version: number,
+  reason: EndedCanary['reason'],
+): Promise<void> => {
+  await sql`update agents set ended_canary = jsonb_build_object('version', ${version}::integer, 'reason', ${reason}::text,
+    'at', platform_now()) where id = ${agentId}`.execute(tx);
 };
 
 /** The ids of the agents that have a canary. */

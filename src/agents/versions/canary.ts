@@ -4,19 +4,19 @@ import type { FeatureLoop, Services } from '../../feature.ts';
 import { ApiError, unprocessable } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { Loop } from '../../lib/loop.ts';
-import { type Actor, systemActor } from '../../lib/principal.ts';
-import { type AgentHooks, lockAgent } from '../agents.ts';
+import { type Actor, roleAllows, systemActor } from '../../lib/principal.ts';
+import { lockAgent } from '../agents.ts';
 import { checkMayLoosen } from '../loosening.ts';
 import { type Agent, type Canary, type Content, findLockedAgent } from '../store.ts';
-import { countArms, listCanaries, updateCanary } from './canary-store.ts';
+import { countArms, listCanaries, updateCanary, updateEndedCanary } from './canary-store.ts';
+import { hasPassed } from './check-store.ts';
 import { withContent } from './content.ts';
+import { checkNoCheck } from './publish.ts';
 import { checkNoCanary } from './release.ts';
 import { findVersion, freeze } from './store.ts';
-import { checkNothingMissing, moveTo } from './versions.ts';
+import { checkNothingMissing, moveTo, type PublishHooks } from './versions.ts';
 
 /** A canary: a share of what is claimed runs another version than the published one. */
-
-type Hooks = Pick<AgentHooks, 'onSettings'>;
 
 interface NewCanary {
   version: number | 'draft';
@@ -24,6 +24,8 @@ interface NewCanary {
   /** Milliseconds since 1970. */
   until?: number | undefined;
   rollback_when?: Canary['rollback_when'] | undefined;
+  /** Only admins have one: the version runs although no gate has passed it. */
+  override_reason?: string | null | undefined;
 }
 
 const notRunning = (): ApiError =>
@@ -44,9 +46,20 @@ const contentOfVersion = async (
   return { version, content: found.content };
 };
 
+/** Throws 412 if the agent has a gate that has not passed the version. */
+const checkPassed = async (tx: Tx, { id, gate }: Agent, version: number, what: string): Promise<void> => {
+  if (!gate || (await hasPassed(tx, id, version))) return;
+  throw new ApiError(
+    'precondition_failed',
+    `The gate has not passed version ${version}. Check it first (publish with \`check_only\`), or let an admin ${what}.`,
+    { version },
+  );
+};
+
 /** Starts a canary. Throws 403 if it loosens what the agent may do, 412 if it cannot run, 422 for an unknown version. */
 export const startCanary = async (tx: Tx, actor: Actor, agent: Agent, wanted: NewCanary): Promise<Agent> => {
   checkNoCanary(agent);
+  await checkNoCheck(tx, agent);
   const { version, content } = await contentOfVersion(tx, actor, agent, wanted.version);
   if (version === agent.version) {
     throw new ApiError('precondition_failed', `Version ${version} is the published one.`, { version });
@@ -58,6 +71,10 @@ export const startCanary = async (tx: Tx, actor: Actor, agent: Agent, wanted: Ne
       `Version ${version} is executed by ${after.execution === 'external' ? 'external workers' : 'the platform'}, unlike the published one. Publish it instead.`,
       { version },
     );
+  }
+  const { override_reason = null } = wanted;
+  if (override_reason === null) {
+    await checkPassed(tx, agent, version, 'start it with `override_reason`');
   }
   await checkNothingMissing(tx, after);
   await checkMayLoosen(tx, actor, agent, after);
@@ -75,15 +92,22 @@ export const startCanary = async (tx: Tx, actor: Actor, agent: Agent, wanted: Ne
     version,
     percent: canary.percent,
     canary_id: canary.id,
+    ...(override_reason === null ? {} : { override_reason }),
   });
   return lockAgent(tx, agent.id);
 };
 
 /** Publishes the version of the canary, and ends it. Throws 403 and 412. */
-export const promoteCanary = async (tx: Tx, actor: Actor, hooks: Hooks, agent: Agent): Promise<Agent> => {
+export const promoteCanary = async (
+  tx: Tx,
+  actor: Actor,
+  hooks: PublishHooks,
+  agent: Agent,
+): Promise<Agent> => {
   const { canary } = agent;
   if (!canary) throw notRunning();
   const { version } = canary;
+  if (!roleAllows(actor.principal.role, 'admin')) await checkPassed(tx, agent, version, 'promote it');
   const { content } = (await findVersion(tx, agent.id, version))!;
   await moveTo(tx, actor, hooks, agent, { version, content, draft: agent.draft }, { kind: 'promote' });
   await audit(tx, actor, 'agent.canary_promote', agent.id, {
@@ -104,6 +128,7 @@ const end = async (
   reason: 'asked' | 'until' | 'error_rate',
 ): Promise<void> => {
   await updateCanary(tx, agent.id, null, agent.latest_version);
+  if (reason !== 'asked') await updateEndedCanary(tx, agent.id, canary.version, reason);
   await audit(tx, actor, 'agent.canary_abort', agent.id, {
     name: agent.name,
     version: canary.version,

@@ -12,12 +12,12 @@ import {
 } from '../store.ts';
 
 /** Fields of an agent that no version has. */
-const unversioned: readonly string[] = ['name', 'description', 'mode', 'callbacks', 'release'];
+const unversioned: readonly string[] = ['name', 'description', 'mode', 'callbacks', 'release', 'gate'];
 
 /** Content as it is shown: the fields of an agent that a version has. */
 export type ShownContent = Omit<
   AgentFields,
-  'name' | 'description' | 'mode' | 'callbacks' | 'release' | 'approval_role' | 'settings'
+  'name' | 'description' | 'mode' | 'callbacks' | 'release' | 'gate' | 'approval_role' | 'settings'
 > & { approval_role: Role; settings: Omit<AgentFields['settings'], 'max_concurrency'> };
 
 /** Returns the agent with this content in place of the published one; null: as it is. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Database, Executor, Tx } from '../../database/index.ts';
 import {
   finder,
+  IdempotentReplay,
   jsonRoute,
   limit,
   listPage,
@@ -13,13 +14,17 @@ import {
   sortedPage,
 } from '../../http/index.ts';
 import { differences } from '../../lib/differences.ts';
-import { notFound, unprocessable } from '../../lib/errors.ts';
+import { ApiError, notFound, unprocessable } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
+import { type Principal, roleAllows } from '../../lib/principal.ts';
 import { type AgentHooks, lockAgent } from '../agents.ts';
 import { publicAgent, toResponse } from '../responses.ts';
 import { type Agent, findAgent } from '../store.ts';
 import { abortCanary, promoteCanary, startCanary } from './canary.ts';
+import { cancelCheck } from './cancel-check.ts';
 import { hashOf, shownContent, withContent, withDraft } from './content.ts';
+import type { PublicationEnds } from './ends.ts';
+import { publishDraft, refusalOf } from './publish.ts';
 import {
   canaryBody,
   compareQuery,
@@ -29,8 +34,15 @@ import {
   rollbackBody,
   versionWithContent,
 } from './schemas.ts';
-import { findPublication, findVersion, listPublications, listVersions, type VersionRow } from './store.ts';
-import { discardDraft, publishDraft, rollBack } from './versions.ts';
+import {
+  findPublication,
+  findVersion,
+  listPublications,
+  listVersions,
+  type Publication,
+  type VersionRow,
+} from './store.ts';
+import { discardDraft, rollBack } from './versions.ts';
 
 const onePath = '/agents/{agent_id}';
 
@@ -70,8 +82,25 @@ const readVersion = async (executor: Executor, agent: Agent, reference: string) 
   return toVersion(agent, row);
 };
 
+/** Throws 403 for a body with `override_reason` of who is no admin. */
+const checkMayOverride = ({ override_reason }: Record<string, unknown>, { role }: Principal): void => {
+  if (override_reason == null || roleAllows(role, 'admin')) return;
+  throw new ApiError('forbidden', 'Only admins override the gate of an agent (`override_reason`).');
+};
+
+/** Returns the publication with the id. Throws 404. */
+const requirePublication = async (executor: Executor, agentId: string, id: string): Promise<Publication> => {
+  const publication = isId(id) ? await findPublication(executor, agentId, id) : undefined;
+  if (!publication) throw notFound('publication');
+  return publication;
+};
+
 /** Versions of agents: their list, publishing and rolling back, and canaries. Under v2 only. */
-export const versionRoutes = (db: Database, hooks: AgentHooks): Route[] => {
+export const versionRoutes = (
+  db: Database,
+  hooks: AgentHooks,
+  { watcher }: Pick<PublicationEnds, 'watcher'>,
+): Route[] => {
   const find = finder(db, 'agent', 'agent_id', findAgent);
   const shared = { base: 'v2', find } as const;
   const reads = { ...shared, role: 'member', scope: 'agents:read' } as const;
@@ -130,14 +159,39 @@ export const versionRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       id: 'publishAgent',
       request: `POST ${onePath}/publish`,
       summary: 'Publish the draft of an agent',
-      description: 'Without a draft it returns the last publication, and nothing changes.',
-      body: { schema: publishBody, optional: true },
+      description:
+        'With a gate the draft is checked first: the response is a 202 with a publication that goes on by itself, and publishes when it passes; 412 with `publication` if the gate blocks it or cannot decide. Without a draft it returns the last publication, and nothing changes.',
+      body: { schema: publishBody, optional: true, precheck: checkMayOverride },
       otherStatuses: [403, 422],
-      response: publicPublication,
+      response: { 200: publicPublication, 202: publicPublication },
       idempotent: true,
       lock,
-      handler: ({ body, transaction, actor }) =>
-        transaction((tx, agent) => publishDraft(tx, actor, hooks, agent, body)),
+      handler: async ({ found, body, transaction, actor, header, accepted, signal }) => {
+        let publication: Publication | undefined;
+        try {
+          publication = await transaction((tx, agent) => publishDraft(tx, actor, hooks, agent, body));
+        } catch (error) {
+          if (!(error instanceof IdempotentReplay)) throw error;
+          // Returns the publication of the first request, as it is by now.
+          header('idempotency-replayed', 'true');
+          publication = { ...(error.response.body as Publication), state: 'checking' };
+        }
+        const { id } = publication;
+        if (publication.state === 'checking') {
+          publication = await watcher.readUntil(
+            id,
+            () => db.run((executor) => findPublication(executor, found.id, id)),
+            (now) => now?.state !== 'checking',
+            { seconds: body.wait_seconds, signal },
+          );
+        }
+        if (!publication) throw notFound('agent');
+        if (publication.state === 'checking') accepted();
+        else if (publication.state !== 'published' && publication.state !== 'passed') {
+          throw refusalOf(publication);
+        }
+        return publication;
+      },
     }),
     jsonRoute({
       ...acts,
@@ -167,14 +221,26 @@ export const versionRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       request: `GET ${onePath}/publications/{publication_id}`,
       summary: 'Get a publication of an agent',
       response: publicPublication,
-      handler: async ({ found, params }) => {
-        const id = params.publication_id!;
-        const publication = isId(id)
-          ? await db.run((executor) => findPublication(executor, found.id, id))
-          : undefined;
-        if (!publication) throw notFound('publication');
-        return publication;
-      },
+      handler: ({ found, params }) =>
+        db.run((executor) => requirePublication(executor, found.id, params.publication_id!)),
+    }),
+    jsonRoute({
+      ...acts,
+      id: 'cancelAgentPublication',
+      request: `POST ${onePath}/publications/{publication_id}/cancel`,
+      summary: 'Cancel the check of a publication',
+      description: 'Its experiments are cancelled as well. Returns 412 if it is not being checked.',
+      response: publicPublication,
+      lock,
+      handler: ({ params, transaction, actor }) =>
+        transaction(async (tx, agent) => {
+          const { id, state } = await requirePublication(tx, agent.id, params.publication_id!);
+          if (state !== 'checking') {
+            throw new ApiError('precondition_failed', 'The publication is not being checked.', { state });
+          }
+          await cancelCheck(tx, actor, hooks, agent);
+          return requirePublication(tx, agent.id, id);
+        }),
     }),
     jsonRoute({
       ...acts,
@@ -183,7 +249,7 @@ export const versionRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       summary: 'Start a canary of an agent',
       description:
         'A share of what is claimed runs another version. A schedule, and a conversation, has the same version while it lasts.',
-      body: canaryBody,
+      body: { schema: canaryBody, precheck: checkMayOverride },
       otherStatuses: [403],
       response: publicAgent,
       idempotent: true,

@@ -11,6 +11,7 @@ const {
   mode: _mode,
   callbacks: _callbacks,
   release: _release,
+  gate: _gate,
   ...fields
 } = agents.shown;
 
@@ -54,6 +55,30 @@ export const versionWithContent = z
   })
   .meta({ id: 'AgentVersion' });
 
+const figure = z.number().nullable();
+
+const figures = z
+  .object({
+    cases: z.int().nullable().describe('Cases that were scored in both versions.'),
+    before: figure.describe('Mean score of the published version.'),
+    after: figure.describe('Mean score of the candidate.'),
+    drop: figure.describe('Mean of before − after.'),
+    p_value: figure.describe('How often so large a drop would be an accident.'),
+    detectable_drop: figure.describe('The smallest drop that would be seen 9 times of 10.'),
+    excluded_trials: z.int().nullable().describe('Trials without a score, of both versions.'),
+    experiment_ids: z
+      .array(id)
+      .describe('Of the candidate, of the published version, and of its second run.'),
+    failing_cases: z
+      .array(
+        z
+          .object({ case_id: id, name: z.string(), before: z.number(), after: z.number() })
+          .meta({ id: 'FailingCase' }),
+      )
+      .describe('At most 20, the largest drop first.'),
+  })
+  .meta({ id: 'GateFigures' });
+
 export const publicPublication = z
   .object({
     id,
@@ -62,13 +87,21 @@ export const publicPublication = z
     from_version: z.int().nullable(),
     version: z.int(),
     note: z.string().nullable(),
-    reason: z.string().nullable(),
+    reason: z
+      .string()
+      .nullable()
+      .describe('Of a rollback or an override; or why the platform ended the check without a verdict.'),
     overridden: z.boolean(),
     by: z
       .object({ kind: z.string(), id: z.string(), name: z.string() })
       .nullable()
       .describe('Null if a replica of an earlier release changed the agent.'),
     created_at: timestamp,
+    gate: figures
+      .nullable()
+      .describe(
+        'What the gate found; null if none checked it. During the check only the experiments are known.',
+      ),
     finished_at: timestamp.nullable(),
   })
   .meta({ id: 'PublicPublication' });
@@ -113,8 +146,14 @@ export const compareQuery = z.object({
 export const publishBody = z
   .object({
     note: optional(text(2_000)).describe('Why it is published.'),
-    check_only: optional(z.literal(false, 'requires a gate, which this agent does not have')).describe(
-      'Only agents with a gate can be checked without publishing.',
+    check_only: optional(z.boolean(), false).describe(
+      'Checks the draft, and does not publish it. Requires a gate.',
+    ),
+    override_reason: optional(text(2_000, 1)).describe(
+      'Publishes at once, past the gate. Requires the role admin.',
+    ),
+    wait_seconds: optional(z.int().min(0).max(600), 0).describe(
+      'How long the response waits for the end of the check.',
     ),
   })
   .meta({ id: 'PublishAgentBody' });
@@ -137,5 +176,8 @@ export const canaryBody = z
         min_finished: optional(z.int().min(1).max(10_000), 20),
       }),
     ).describe('It ends by itself when more of its runs than this fail.'),
+    override_reason: optional(text(2_000, 1)).describe(
+      'Starts it although the gate has not passed the version. Requires the role admin.',
+    ),
   })
   .meta({ id: 'StartCanaryBody' });

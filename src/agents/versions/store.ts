@@ -9,7 +9,9 @@ import {
 } from '../../database/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Principal } from '../../lib/principal.ts';
+import type { Gate } from '../gate.ts';
 import type { Content } from '../store.ts';
+import type { GateFigures } from './gatekeeper.ts';
 
 /** SQL of versions and of their publications. */
 
@@ -46,6 +48,8 @@ export interface Publication {
   overridden: boolean;
   /** Null if a replica of the release before changed the agent. */
   by: { kind: string; id: string; name: string } | null;
+  /** The figures of its check; null if no gate checked it. */
+  gate: GateFigures | null;
   created_at: Date;
   finished_at: Date | null;
 }
@@ -61,6 +65,7 @@ const publicationColumns = [
   'reason',
   'overridden',
   'published_by as by',
+  'gate',
   'created_at',
   'finished_at',
 ] as const;
@@ -70,6 +75,9 @@ declare module '../../database/database.ts' {
     agent_publications: Omit<Publication, 'by'> & {
       agent_id: string;
       published_by: Publication['by'];
+      gate_rules: Gate | null;
+      check_only: boolean;
+      verdict_key: string | null;
     };
   }
 }
@@ -121,6 +129,10 @@ export interface NewPublication {
   note?: string | null | undefined;
   reason?: string | null | undefined;
   overridden?: boolean;
+  /** The check that becomes it. */
+  checked?: string;
+  /** What a gate found of it before, and by which key. */
+  verdict?: { gate: GateFigures; key: string; rules: Gate };
 }
 
 /**
@@ -131,16 +143,22 @@ export const recordPublication = async (
   tx: Tx,
   agent: { id: string; version: number; latest_version: number },
   version: number,
-  { kind, note = null, reason = null, overridden = false }: NewPublication,
+  { kind, note = null, reason = null, overridden = false, checked, verdict }: NewPublication,
   { kind: by, id, name }: Principal,
 ) => {
-  const publication = newId();
-  await sql`with version as (
-      update agent_versions set published_at = platform_now() where agent_id = ${agent.id} and number = ${version}
-    ) insert into agent_publications (id, agent_id, kind, state, from_version, version, note, reason, overridden,
-      published_by, finished_at)
-    values (${publication}, ${agent.id}, ${kind}, 'published', ${agent.version}, ${version}, ${note}, ${reason},
-      ${overridden}, ${json({ kind: by, id, name })}::jsonb, platform_now())`.execute(tx);
+  const publication = checked ?? newId();
+  const published = sql`version as (
+    update agent_versions set published_at = platform_now() where agent_id = ${agent.id} and number = ${version})`;
+  if (checked !== undefined) {
+    await sql`with ${published} update agent_publications set state = 'published', finished_at = platform_now()
+      where id = ${checked}`.execute(tx);
+  } else {
+    await sql`with ${published} insert into agent_publications (id, agent_id, kind, state, from_version, version, note,
+        reason, overridden, published_by, gate, gate_rules, verdict_key, finished_at)
+      values (${publication}, ${agent.id}, ${kind}, 'published', ${agent.version}, ${version}, ${note}, ${reason},
+        ${overridden}, ${json({ kind: by, id, name })}::jsonb, ${verdict ? json(verdict.gate) : null}::jsonb,
+        ${verdict ? json(verdict.rules) : null}::jsonb, ${verdict?.key ?? null}, platform_now())`.execute(tx);
+  }
   return {
     version,
     latest_version: Math.max(agent.latest_version, version),

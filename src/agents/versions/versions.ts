@@ -6,8 +6,9 @@ import { rfc8785 } from '../../lib/rfc8785.ts';
 import { type AgentHooks, lockReferences } from '../agents.ts';
 import { checkMayLoosen } from '../loosening.ts';
 import { type Agent, type Content, contentColumns } from '../store.ts';
+import { cancelCheck } from './cancel-check.ts';
 import { shownContent, withContent } from './content.ts';
-import { checkNoCanary } from './release.ts';
+import type { GateFigures } from './gatekeeper.ts';
 import {
   findPublication,
   findVersion,
@@ -42,11 +43,23 @@ export const checkNothingMissing = async (tx: Tx, agent: Agent): Promise<void> =
   );
 };
 
-/** Moves the pointer of the locked agent to a version, and ends its canary. Throws 403 and 412. */
+/** Returns figures of a gate for the audit log: without names of cases. */
+export const auditedFigures = ({ failing_cases, ...figures }: GateFigures): object => ({
+  ...figures,
+  failing_cases: failing_cases.length,
+});
+
+/** The work of others when a pointer moves. */
+export type PublishHooks = Pick<AgentHooks, 'onSettings' | 'gatekeeper' | 'ended'>;
+
+/**
+ * Moves the pointer of the locked agent to a version, ends its canary, and cancels a check of another version. Throws 403
+ * and 412.
+ */
 export const moveTo = async (
   tx: Tx,
   actor: Actor,
-  hooks: Pick<AgentHooks, 'onSettings'>,
+  hooks: PublishHooks,
   agent: Agent,
   { version, content, draft }: { version: number; content: Content; draft: Content | null },
   publication: NewPublication,
@@ -54,39 +67,13 @@ export const moveTo = async (
   const after = withContent(agent, content);
   await checkNothingMissing(tx, after);
   await checkMayLoosen(tx, actor, agent, after);
+  if (publication.checked === undefined) await cancelCheck(tx, actor, hooks, agent);
   const pointer = await recordPublication(tx, agent, version, publication, actor.principal);
   const differs = draft !== null && rfc8785(draft) !== rfc8785(content);
   await updatePublished(tx, agent.id, contentColumns, { content, pointer, draft: differs ? draft : null });
   await hooks.onSettings(tx);
+  await hooks.ended(tx, pointer.publication_id, 'published');
   return (await findPublication(tx, agent.id, pointer.publication_id))!;
-};
-
-/** Publishes the draft of the locked agent. Without one, returns the last publication and changes nothing. Throws 403 and 412. */
-export const publishDraft = async (
-  tx: Tx,
-  actor: Actor,
-  hooks: Pick<AgentHooks, 'onSettings'>,
-  agent: Agent,
-  { note }: { note?: string | null | undefined } = {},
-): Promise<Publication> => {
-  if (agent.draft === null) return (await findPublication(tx, agent.id, agent.publication_id))!;
-  checkNoCanary(agent);
-  const version = await freeze(tx, agent.id, agent.draft, actor.principal);
-  const publication = await moveTo(
-    tx,
-    actor,
-    hooks,
-    agent,
-    { version, content: agent.draft, draft: null },
-    { kind: 'publish', note },
-  );
-  await audit(tx, actor, 'agent.publish', agent.id, {
-    name: agent.name,
-    version,
-    from_version: agent.version,
-    publication_id: publication.id,
-  });
-  return publication;
 };
 
 /**
@@ -96,7 +83,7 @@ export const publishDraft = async (
 export const rollBack = async (
   tx: Tx,
   actor: Actor,
-  hooks: Pick<AgentHooks, 'onSettings'>,
+  hooks: PublishHooks,
   agent: Agent,
   { version, reason }: { version: number; reason?: string | null | undefined },
 ): Promise<Publication> => {

@@ -3,7 +3,7 @@ import type { Usage } from '../../lib/usage.ts';
 import type { MessagePart } from '../../messages/index.ts';
 import type { Continuation } from '../../runs/index.ts';
 import type { ProviderParts } from '../../runtime/index.ts';
-import type { Grader } from '../graders/schemas.ts';
+import type { Grader } from '../../trial-options/index.ts';
 
 /** The stored form of a case: one revision, which never changes. */
 

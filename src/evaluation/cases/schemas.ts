@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id, jsonObject, jsonValue, optional, pageOf, text, timestamp } from '../../http/index.ts';
 import { type MessagePart, messagePart, textPart } from '../../messages/index.ts';
-import { caseGraders, shownGrader } from '../graders/schemas.ts';
+import { caseGraders, shownGrader, tagList } from '../../trial-options/index.ts';
 import type { TapeMessage } from './content.ts';
 
 const maxMessage = 100_000;
@@ -138,10 +138,6 @@ const inputFields = {
 };
 
 const name = text(200, 1).describe('Unique in the dataset.');
-const tags = z
-  .array(text(50, 1))
-  .max(20)
-  .transform((list) => [...new Set(list)]);
 const expected = jsonValue.nullable().describe('What is expected of the result; null: nothing.');
 const graders = caseGraders.describe('Graders besides those of the dataset. At most 10.');
 
@@ -158,7 +154,7 @@ const written = {
   name: optional(name).describe('Default: `case-` and 12 hex digits of the SHA-256 of the input.'),
   input: newInput,
   expected: optional(expected, null),
-  tags: optional(tags, []),
+  tags: optional(tagList, []),
   graders: optional(graders, []),
   enabled: optional(z.boolean(), true).describe('Whether experiments run it.'),
   tape: optional(tape, null),
@@ -207,7 +203,7 @@ export const updateBody = z
       .optional()
       .describe('Merged key by key; null resets a key.'),
     expected: expected.optional(),
-    tags: tags.nullish(),
+    tags: tagList.nullish(),
     graders: graders.nullish(),
     enabled: z.boolean().optional(),
     tape: tape.nullable().optional(),

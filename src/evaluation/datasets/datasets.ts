@@ -5,7 +5,7 @@ import { isId, newId } from '../../lib/ids.ts';
 import type { Actor } from '../../lib/principal.ts';
 import { lockLlmForShare } from '../../llm-configurations/index.ts';
 import { readSettings } from '../../settings/index.ts';
-import { type Grader, judgeLlms } from '../graders/schemas.ts';
+import { type Grader, judgeLlms } from '../../trial-options/index.ts';
 import {
   countDatasets,
   type Dataset,

@@ -14,7 +14,7 @@ import {
   type ValuesOf,
   withDefault,
 } from '../../resource/index.ts';
-import { datasetGraders, shownGrader } from '../graders/schemas.ts';
+import { datasetGraders, shownGrader } from '../../trial-options/index.ts';
 
 const modes = ['worker', 'conversational'] as const;
 export type DatasetMode = (typeof modes)[number];

@@ -15,16 +15,25 @@ export interface CaseScore {
   trial_ids: string[];
 }
 
-/** Returns the scores of the cases of an experiment; of only these graders if they are given. */
+/** The judges whose scores count, and the hashes of their graders: a trial that failed was scored without asking them. */
+export interface CountedJudges {
+  keys: ReadonlySet<string>;
+  graders: readonly string[];
+}
+
+/** Returns the scores of the cases of an experiment. With `judges`, only graders count that no person or other judge is. */
 export const listCaseScores = async (
   executor: Executor,
   experimentId: string,
-  graders: readonly string[] | null = null,
+  judges: CountedJudges | null = null,
 ): Promise<CaseScore[]> => {
   const score =
-    graders === null
+    judges === null
       ? sql`t.score`
-      : sql`(select avg(s.value) from scores s where s.trial_id = t.id and s.grader = any(${[...graders]}::text[]))`;
+      : sql`(select avg(s.value) from scores s where s.trial_id = t.id and case s.type when 'human' then false
+          when 'llm_judge' then s.judge_key = any(${[...judges.keys]}::text[])
+            or (s.judge_key is null and s.definition_hash = any(${[...judges.graders]}::text[]))
+          else true end)`;
   const { rows } = await sql<CaseScore>`select x.case_id, min(x.case_name) as name, avg(x.score) as score,
       count(*)::integer as trials, (count(*) filter (where x.score is null))::integer as unscored,
       array_agg(x.id order by x.repetition) as trial_ids

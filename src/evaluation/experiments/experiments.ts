@@ -5,10 +5,10 @@ import { ApiError, badRequest, unprocessable } from '../../lib/errors.ts';
 import { isId, newId } from '../../lib/ids.ts';
 import type { Actor } from '../../lib/principal.ts';
 import { readSettings } from '../../settings/index.ts';
+import type { Grader } from '../../trial-options/index.ts';
 import { listEnabledCases } from '../cases/store.ts';
 import { lockJudgeLlms } from '../datasets/datasets.ts';
 import { findLockedDataset } from '../datasets/store.ts';
-import type { Grader } from '../graders/schemas.ts';
 import { trialCancelsChannel, trialRuns, trialsChannel } from './kind.ts';
 import {
   deleteExperimentRow,
@@ -19,6 +19,7 @@ import {
   insertExperiment,
   isDatasetInUse,
   listNamedLlms,
+  listTestedCases,
   markReused,
   type NewTrial,
   requestCancel,
@@ -39,6 +40,8 @@ export interface NewExperimentFields extends TrialModes {
   reuse: boolean;
   /** The publication that it decides on; null: none. */
   publication_id?: string | null;
+  /** The experiment whose cases it runs again, in their revisions; null: the enabled ones. */
+  repeats?: string | null;
 }
 
 const wrong = (path: string, message: string) => unprocessable([{ path, message }]);
@@ -86,7 +89,10 @@ export const startExperiment = async (
     );
   }
   if (fields.graders) await lockJudgeLlms(tx, fields.graders);
-  const cases = await listEnabledCases(tx, dataset.id, fields.tags);
+  const { repeats = null } = fields;
+  const cases = repeats
+    ? await listTestedCases(tx, repeats)
+    : await listEnabledCases(tx, dataset.id, fields.tags);
   if (cases.length === 0) {
     const which = fields.tags.length > 0 ? 'no enabled case with one of these tags' : 'no enabled case';
     throw wrong(fields.tags.length > 0 ? 'tags' : 'dataset_id', `has ${which}`);

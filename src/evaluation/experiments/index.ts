@@ -10,12 +10,9 @@ import type { Settings } from '../../settings/index.ts';
 import type { Tracing } from '../../telemetry/index.ts';
 import type { CaseContent } from '../cases/content.ts';
 import { createPatternMatcher } from '../graders/regex.ts';
-import { listCaseScores } from './compare.ts';
-import { cancelExperiment, startExperiment } from './experiments.ts';
-import { calibratedJudges } from './judges.ts';
 import { outcomes, trialEndsChannel } from './kind.ts';
 import { experimentRoutes } from './routes.ts';
-import { deleteOldExperiments, findExperiment, finishExperiments, hasOpenTrials } from './store.ts';
+import { deleteOldExperiments, finishExperiments } from './store.ts';
 import { trialRoutes } from './trial-routes.ts';
 import { trialSource } from './trial-source.ts';
 
@@ -32,22 +29,7 @@ export interface ExperimentNeeds {
   readCase(executor: Executor, caseId: string, revision: number): Promise<CaseContent | undefined>;
 }
 
-export interface Experiments {
-  feature: Feature & Required<Pick<Feature, 'routes' | 'retention'>>;
-  /** For the gate of agents: what publishes waits for experiments, and reads what they found. */
-  calls: {
-    /** Starts an experiment in the transaction. Throws 400 and 422 for what cannot be run. */
-    start: typeof startExperiment;
-    /** Throws 412 if it has finished. */
-    cancel: typeof cancelExperiment;
-    find: typeof findExperiment;
-    /** Returns whether trials have not ended. */
-    isOpen: typeof hasOpenTrials;
-    /** Returns the scores case by case, of some graders only if they are given. */
-    listCaseScores: typeof listCaseScores;
-    calibratedJudges: typeof calibratedJudges;
-  };
-}
+type Experiments = Feature & Required<Pick<Feature, 'routes' | 'retention' | 'start' | 'loops'>>;
 
 /** Interval at which ends are looked for whose notification was lost, in milliseconds. */
 const endsEveryMs = 30_000;
@@ -85,7 +67,7 @@ export const createExperiments = (
       return endsEveryMs;
     },
   });
-  const feature = {
+  return {
     routes: [...experimentRoutes(db), ...trialRoutes({ db, readCase })],
     metrics: [finished],
     retention: [
@@ -101,14 +83,5 @@ export const createExperiments = (
       { role: 'worker', start: worker.start, stop: worker.stop, pass: worker.pass },
       { role: 'worker', start: () => void ends.start(), stop: () => ends.stop(), pass: () => ends.pass() },
     ],
-  } satisfies Feature;
-  const calls = {
-    start: startExperiment,
-    cancel: cancelExperiment,
-    find: findExperiment,
-    isOpen: hasOpenTrials,
-    listCaseScores,
-    calibratedJudges,
   };
-  return { feature, calls };
 };

@@ -1,4 +1,5 @@
 import { type Executor, type Page, sql } from '../../database/index.ts';
+import type { CountedJudges } from './compare.ts';
 
 /** Judges and how well they agree with people. Positive is `fail`: a judge is there to find what is wrong. */
 
@@ -57,8 +58,18 @@ const listCounts = async (
 export const listJudges = async (executor: Executor, { limit, next }: Page) =>
   (await listCounts(executor, next === null ? sql`true` : sql`j.id < ${next}`, limit + 1)).map(shown);
 
-/** Returns those of the keys whose judges are calibrated. */
-export const calibratedJudges = async (executor: Executor, keys: readonly string[]): Promise<Set<string>> => {
-  const rows = await listCounts(executor, sql`j.key = any(${[...keys]}::text[])`, Math.max(1, keys.length));
-  return new Set(rows.map(shown).flatMap(({ key, calibrated }) => (calibrated ? [key] : [])));
+/** Returns the calibrated ones of the judges that scored trials of these experiments. */
+export const listCalibrated = async (
+  executor: Executor,
+  experimentIds: readonly string[],
+): Promise<CountedJudges> => {
+  const { rows } = await sql<{ key: string; grader: string }>`
+    select distinct s.judge_key as key, s.definition_hash as grader from trials t join scores s on s.trial_id = t.id
+    where t.experiment_id = any(${[...experimentIds]}::uuid[]) and s.judge_key is not null`.execute(executor);
+  const keys = [...new Set(rows.map(({ key }) => key))];
+  if (keys.length === 0) return { keys: new Set(), graders: [] };
+  const judges = await listCounts(executor, sql`j.key = any(${keys}::text[])`, keys.length);
+  const calibrated = new Set(judges.map(shown).flatMap((one) => (one.calibrated ? [one.key] : [])));
+  const graders = rows.flatMap(({ key, grader }) => (calibrated.has(key) ? [grader] : []));
+  return { keys: calibrated, graders };
 };

@@ -3,8 +3,8 @@ import { type Executor, sql, type Tx } from '../../database/index.ts';
 import { ApiError, notFound, unprocessable } from '../../lib/errors.ts';
 import type { Actor } from '../../lib/principal.ts';
 import { isStorable } from '../../lib/text.ts';
+import type { Grader } from '../../trial-options/index.ts';
 import { labelOf } from '../graders/grade.ts';
-import type { Grader } from '../graders/schemas.ts';
 
 /** Labels: what people say of a trial. They score human graders and calibrate judges. */
 

@@ -2,33 +2,12 @@ import { z } from 'zod';
 import { id, jsonValue, optional, pageOf, pageQuery, text, timestamp } from '../../http/index.ts';
 import { runUsage } from '../../lib/usage.ts';
 import { messagePart } from '../../messages/index.ts';
-import { datasetGraders, shownGrader } from '../graders/schemas.ts';
+import { datasetGraders, shownGrader, shownModes, tagList, trialModes } from '../../trial-options/index.ts';
 import { outcomes } from './kind.ts';
 
 /** Bodies and responses of experiments and trials. */
 
-const modes = {
-  tools: z
-    .enum(['replay', 'idempotent_live'])
-    .describe(
-      '`replay`: tools return what was recorded, and nothing outside is contacted. `idempotent_live`: idempotent tools that need no approval are called where nothing was recorded.',
-    ),
-  order: z
-    .enum(['any_order', 'strict'])
-    .describe('`strict`: recorded calls must be made in their order, and all of them.'),
-  on_divergence: z
-    .enum(['end', 'error'])
-    .describe('What a call does that is not on the recording: it ends the trial, or fails.'),
-  model: z.enum(['live', 'recorded']).describe('`recorded`: the model gives its recorded replies.'),
-  approvals: z
-    .enum(['auto_approve', 'auto_deny'])
-    .describe('What people do beyond what was recorded. An approval never makes a real call.'),
-};
-
-const tags = z
-  .array(text(50, 1))
-  .max(20)
-  .transform((list) => [...new Set(list)]);
+const model = z.enum(['live', 'recorded']).describe('`recorded`: the model gives its recorded replies.');
 
 export const createBody = z
   .object({
@@ -41,15 +20,12 @@ export const createBody = z
       'draft' as const,
     ).describe('What is tested. A draft is frozen: it becomes a version that was never published.'),
     repetitions: optional(z.int().min(1).max(10), 1).describe('Trials of each case.'),
-    tools: optional(modes.tools, 'replay' as const),
-    order: optional(modes.order, 'any_order' as const),
-    on_divergence: optional(modes.on_divergence, 'end' as const),
-    model: optional(modes.model, 'live' as const),
-    approvals: optional(modes.approvals, 'auto_approve' as const),
+    ...trialModes,
+    model: optional(model, 'live' as const),
     graders: optional(datasetGraders, null).describe(
       'In the place of those of the dataset. Each case adds its own.',
     ),
-    tags: optional(tags, []).describe('Only cases with one of these tags.'),
+    tags: optional(tagList, []).describe('Only cases with one of these tags.'),
     reuse: optional(z.boolean(), false).describe(
       'Takes over trials of the last 7 days of the same case, version, modes and models.',
     ),
@@ -70,7 +46,8 @@ export const publicExperiment = z
     agent_id: id,
     version: z.int().describe('The number of the version that is tested.'),
     repetitions: z.int(),
-    ...modes,
+    ...shownModes,
+    model,
     graders: z.array(shownGrader),
     tags: z.array(z.string()),
     reuse: z.boolean(),

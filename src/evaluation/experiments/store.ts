@@ -1,5 +1,5 @@
 import { type Executor, json, type Page, sql, type Tx } from '../../database/index.ts';
-import type { Grader } from '../graders/schemas.ts';
+import type { Grader } from '../../trial-options/index.ts';
 import type { TrialModes } from './trial-run.ts';
 
 /** SQL of experiments. */
@@ -131,6 +131,15 @@ export const markReused = async (tx: Tx, { id }: Pick<ExperimentRow, 'id'>): Pro
     from experiments e where e.id = t.experiment_id and t.experiment_id = ${id}`.execute(tx);
 };
 
+/** The cases that an experiment runs, in the revisions that it runs. */
+export const listTestedCases = async (executor: Executor, id: string): Promise<NewTrial['case'][]> => {
+  const { rows } = await sql<
+    NewTrial['case']
+  >`select case_id as id, case_revision as revision, case_name as name
+    from trials where experiment_id = ${id} and repetition = 1 order by id`.execute(executor);
+  return rows;
+};
+
 export const updateCancelled = async (tx: Tx, id: string): Promise<void> => {
   await sql`update experiments set cancelled_at = platform_now() where id = ${id}`.execute(tx);
 };
@@ -174,6 +183,17 @@ export const deleteOldExperiments = async (tx: Tx, days: number, limit: number):
     select id from experiments where finished_at < platform_now() - make_interval(days => ${days})
     order by finished_at limit ${limit} for update skip locked)`.execute(tx);
   return Number(numAffectedRows ?? 0);
+};
+
+/** The models of judges, with the revisions of their configurations, each once. */
+export const listJudgeLlms = async (executor: Executor, graders: readonly Grader[]): Promise<NamedLlm[]> => {
+  const judges = graders.flatMap((one) => (one.type === 'llm_judge' ? [one.llm_id] : []));
+  const { rows } = await sql<NamedLlm>`select l.id as llm_id, l.revision, l.model from llm_configurations l
+    where l.id = any(${judges.filter((id) => id !== null)}::uuid[])
+      or (${judges.includes(null)} and l.id = (select llm_id from llm_defaults)) order by l.id`.execute(
+    executor,
+  );
+  return rows;
 };
 
 /** The models that a version asks, with the revisions of their configurations, each once. */

@@ -12,10 +12,10 @@ import {
 } from '../../http/index.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
+import { gradersOfTrial } from '../../trial-options/index.ts';
 import type { CaseContent } from '../cases/content.ts';
 import { transcriptOf } from '../cases/transcript.ts';
 import { transcriptDocument, transcriptResponse } from '../cases/transcript-response.ts';
-import { gradersOfTrial } from '../graders/schemas.ts';
 import { labelTrial, removeLabel } from './labels.ts';
 import { findExperimentRow, onePath } from './routes.ts';
 import { labelBody, messagePage, publicLabel, publicTrial, trialPage, trialQuery } from './schemas.ts';

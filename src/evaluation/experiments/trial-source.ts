@@ -18,11 +18,11 @@ import {
   type WorkSource,
 } from '../../runtime/index.ts';
 import type { Tracing } from '../../telemetry/index.ts';
+import { type Grader, gradersOfTrial } from '../../trial-options/index.ts';
 import { type CaseContent, caseOwner } from '../cases/content.ts';
 import { transcriptOf } from '../cases/transcript.ts';
 import { type GradedTrial, type GradingParts, grade, zeroScore } from '../graders/grade.ts';
 import type { PatternMatcher } from '../graders/regex.ts';
-import { type Grader, gradersOfTrial } from '../graders/schemas.ts';
 import { openFrames, trialOwner } from './frames.ts';
 import {
   type Outcome,

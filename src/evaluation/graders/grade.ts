@@ -7,10 +7,10 @@ import { storable } from '../../lib/storable.ts';
 import { characters } from '../../lib/text.ts';
 import { noUsage, type Usage } from '../../lib/usage.ts';
 import type { AskedModel } from '../../llm-configurations/index.ts';
+import type { Grader, GraderOf } from '../../trial-options/index.ts';
 import { compareCalls, type ExpectedCall, type MadeCall } from './calls.ts';
 import { judge, judgeKey } from './judge.ts';
 import type { PatternMatcher } from './regex.ts';
-import type { Grader, GraderOf } from './schemas.ts';
 import { countLeaves, parsedText, sameJson, textOf } from './values.ts';
 
 /** A finished trial as graders see it. */

@@ -3,9 +3,9 @@ import { unprocessable } from '../../lib/errors.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { noUsage } from '../../lib/usage.ts';
 import { type AskedModel, LlmFailure, type ObjectRequest } from '../../llm-configurations/index.ts';
+import { caseGraders, datasetGraders, graderSchema } from '../../trial-options/index.ts';
 import { type GradedTrial, type GradingParts, grade } from './grade.ts';
 import { createPatternMatcher } from './regex.ts';
-import { caseGraders, datasetGraders, graderSchema } from './schemas.ts';
 
 const matcher = createPatternMatcher();
 afterAll(() => matcher.close());

@@ -5,7 +5,7 @@ import { isObject } from '../../lib/objects.ts';
 import { rfc8785 } from '../../lib/rfc8785.ts';
 import { addUsage, noUsage, type Usage } from '../../lib/usage.ts';
 import { type AskedModel, LlmFailure } from '../../llm-configurations/index.ts';
-import type { GraderOf } from './schemas.ts';
+import type { GraderOf } from '../../trial-options/index.ts';
 import { textOf } from './values.ts';
 
 /** Texts that a judge reads. */

@@ -1,8 +1,8 @@
 import { type Agents, agentForm, defaultApprovalRole } from '../../agents/index.ts';
 import { defaultEvents } from '../../callbacks/index.ts';
-import { isObject } from '../../lib/objects.ts';
+import { isObject, withoutNull } from '../../lib/objects.ts';
 import { defaultsOf } from '../../resource/index.ts';
-import type { Found, Kind } from '../kind.ts';
+import type { Found, Item, Kind } from '../kind.ts';
 import { valueAt } from '../paths.ts';
 import { byFeature, resourceKind } from '../resource-kind.ts';
 
@@ -25,6 +25,12 @@ const storedCallback = (found: Found | undefined, given: unknown, i: number): Ca
 /** An agent without a model of its own says so. */
 const { llm: _, ...defaults } = defaultsOf(agentForm.fields);
 
+/** A gate without the fields that are null, those of its graders among them. */
+const gateDocument = ({ graders, ...gate }: Item): Item => ({
+  ...gate,
+  ...(Array.isArray(graders) ? { graders: graders.map((grader: object) => withoutNull(grader)) } : {}),
+});
+
 /** Agents, without their schedules, which are a kind of their own. */
 export const agentKind = (agents: Agents): Kind =>
   resourceKind({
@@ -33,10 +39,16 @@ export const agentKind = (agents: Agents): Kind =>
     kind: 'agent',
     key: 'agents',
     defaults,
-    // Left out, it stays: a document that knows no releases changes none.
-    prepare: (given, found) => ({ release: found?.item.release ?? 'automatic', ...given }),
-    toDocument: ({ approval_role, ...item }) =>
-      approval_role === defaultApprovalRole[item.mode as 'worker'] ? item : { ...item, approval_role },
+    // Left out, they stay: a document that knows no releases changes none.
+    prepare: (given, found) => ({
+      release: found?.item.release ?? 'automatic',
+      gate: found?.item.gate ?? null,
+      ...given,
+    }),
+    toDocument: ({ approval_role, gate, ...rest }) => {
+      const item = isObject(gate) ? { ...rest, gate: gateDocument(gate) } : rest;
+      return approval_role === defaultApprovalRole[item.mode as 'worker'] ? item : { ...item, approval_role };
+    },
     complete: (item, body, found) => ({
       ...item,
       approval_role: body.approval_role ?? defaultApprovalRole[body.mode],

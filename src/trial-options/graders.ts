@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { id, jsonObject, jsonValue, text } from '../../http/index.ts';
-import { pointerTokens } from '../../lib/json-pointer.ts';
-import { compileSchema } from '../../lib/json-schema.ts';
-import { mapValues } from '../../lib/objects.ts';
-import { type Field, nullable, required, withDefault } from '../../resource/index.ts';
-import { compilePattern } from './pattern.ts';
+import { id, jsonObject, jsonValue, text } from '../http/index.ts';
+import { pointerTokens } from '../lib/json-pointer.ts';
+import { compileSchema } from '../lib/json-schema.ts';
+import { mapValues } from '../lib/objects.ts';
+import { compilePattern } from '../lib/pattern.ts';
+import { type Field, nullable, required, withDefault } from '../resource/index.ts';
 
-/** The graders of datasets, cases and experiments, each field written once. */
+/** The graders of datasets, cases, experiments and gates, each field written once. */
 
 const mostOfDataset = 20;
 const mostOfCase = 10;
