@@ -103,6 +103,7 @@ create table agents (
   constraint agents_tool_concurrency_check CHECK (((tool_concurrency >= 1) AND (tool_concurrency <= 16)))
 );
 CREATE INDEX agents_canary ON agents USING btree (id) WHERE (canary IS NOT NULL);
+CREATE INDEX agents_ended_canary ON agents USING btree (id) WHERE (ended_canary IS NOT NULL);
 CREATE INDEX agents_external ON agents USING btree (id) WHERE (execution = 'external'::text);
 CREATE INDEX agents_gate_dataset ON agents USING btree (lower((gate ->> 'dataset_id'::text))) WHERE (gate IS NOT NULL);
 CREATE INDEX agents_llm_id ON agents USING btree (llm_id) WHERE (llm_id IS NOT NULL);

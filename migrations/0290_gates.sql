@@ -21,3 +21,4 @@ alter table agent_publications
 create unique index agent_publications_checking on agent_publications (agent_id) where state = 'checking';
 create index agent_publications_verdict on agent_publications (agent_id, verdict_key) where verdict_key is not null;
 create index agents_gate_dataset on agents (lower(gate ->> 'dataset_id')) where gate is not null;
+create index agents_ended_canary on agents (id) where ended_canary is not null;

@@ -19,6 +19,7 @@ import { approvalGuard } from './loosening.ts';
 import { agentPageRoutes } from './page-routes.ts';
 import { agentRoutes } from './routes.ts';
 import { type Agent, type AgentChanges, listAgents } from './store.ts';
+import { versionAttention } from './versions/attention.ts';
 import { canaryLoop } from './versions/canary.ts';
 import { type Check, listChecks, updateFigures } from './versions/check-store.ts';
 import { endCheck, lockCheck } from './versions/checks.ts';
@@ -70,6 +71,8 @@ interface Gates {
 
 export interface Agents extends Feature, Calls {
   gates: Gates;
+  /** Returns the lines of the Overview on versions, since a time. */
+  attention: typeof versionAttention;
   /** The operations of its pages, which the document lists with those of the application. */
   pageRoutes: readonly Route[];
   /** All agents, with the secrets of their callbacks. */
@@ -128,6 +131,7 @@ export const createAgents = (
       canaryLoop({ db, log }),
       { role: 'api', start: () => watcher.start(), stop: () => watcher.stop(), pass: () => watcher.pass() },
     ],
+    attention: versionAttention,
     gates: {
       keptBy: (given) => {
         gatekeeper = given;

@@ -37,6 +37,7 @@ export const createApplication = (
     replicas: replicas.overview,
     keyAttention: access.keyAttention,
     auditAttention: audit.attention,
+    agentAttention: agents.attention,
   });
   return {
     tag: { name: 'Application', description: 'What the application shows of several features at once.' },

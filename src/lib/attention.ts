@@ -10,6 +10,8 @@ export const attentionKinds = [
   'work_items_indeterminate',
   'work_items_pending',
   'reviews_waiting',
+  'publish_blocked',
+  'canary_aborted',
   'integration_paused',
   'integration_retrying',
   'integration_behind',

@@ -116,6 +116,17 @@ onPostgres((at) => {
     await act('publishAgent', api.post(`${versions}/publish`, { note: 'n' }));
     await act('rollBackAgent', api.post(`${versions}/rollback`, { version: 1 }));
     await act('discardAgentDraft', api.delete(`${versions}/draft`));
+    const gateOf = await ok(api.post('/datasets', { name: 'of a gate' }));
+    const slow = { mock: { steps: [{ text: 'x', delay_ms: 20_000 }] } };
+    const cases = Array.from({ length: 20 }, (_, n) =>
+      JSON.stringify({ input: { message: `${n}`, payload: slow } }),
+    );
+    await ok(api.post(`/datasets/${gateOf.id}/import`, { content: cases.join('\n') }));
+    const gate = { dataset_id: gateOf.id };
+    const gated = await ok(api.post('/agents', { name: 'g', mode: 'worker', release: 'manual', gate }));
+    await ok(api.patch(`/agents/${gated.id}`, { instructions: 'two' }));
+    const check = await ok(api.post(`/agents/${gated.id}/publish`), 202);
+    await act('cancelAgentPublication', api.post(`/agents/${gated.id}/publications/${check.id}/cancel`));
     const schedules = `/agents/${agent.id}/schedules`;
     const yearly = { cron_expression: '0 0 1 1 *' };
     const { id: scheduleId } = await act('createSchedule', api.post(schedules, yearly));

@@ -3,6 +3,7 @@ import { onPostgres } from '../../../tests/harness/database.ts';
 import { testServices } from '../../../tests/harness/services.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { keyAttention } from '../../access/keys/attention.ts';
+import { versionAttention } from '../../agents/versions/attention.ts';
 import { auditAttention } from '../../audit/attention.ts';
 import { integrationAttention, readIntegrations } from '../../observability/overview/attention.ts';
 import { deliveredByHour } from '../../observability/overview/numbers.ts';
@@ -21,8 +22,9 @@ const parts = () => ({
   replicas: { roles: listRoles, attention: replicaAttention },
   keyAttention,
   auditAttention,
+  agentAttention: versionAttention,
 });
-const all = { workItems: true, integrations: true, keys: true, audit: true };
+const all = { workItems: true, agents: true, integrations: true, keys: true, audit: true };
 
 onPostgres((_name, open) => {
   it('of an empty workspace is not kept, so that the first agent is seen at once', async () => {

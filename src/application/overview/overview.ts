@@ -1,4 +1,5 @@
 import type { Access } from '../../access/index.ts';
+import type { Agents } from '../../agents/index.ts';
 import type { Audit } from '../../audit/index.ts';
 import type { Database } from '../../database/index.ts';
 import { type Attention, sorted } from '../../lib/attention.ts';
@@ -16,11 +17,13 @@ export interface OverviewParts {
   replicas: Replicas['overview'];
   keyAttention: Access['keyAttention'];
   auditAttention: Audit['attention'];
+  agentAttention: Agents['attention'];
 }
 
 /** Parts of the Overview that a caller may see. */
 export interface Permitted {
   workItems: boolean;
+  agents: boolean;
   integrations: boolean;
   keys: boolean;
   audit: boolean;
@@ -74,7 +77,8 @@ export class OverviewReader {
 
   #compute(permitted: Permitted, hours: number): Promise<Overview> {
     return this.#db.run(async (executor) => {
-      const { schedules, workItems, integrations, replicas, keyAttention, auditAttention } = this.#parts;
+      const { schedules, workItems, integrations, replicas, keyAttention, auditAttention, agentAttention } =
+        this.#parts;
       const [scheduling, roles] = await Promise.all([findScheduling(executor), replicas.roles(executor)]);
       const now = scheduling.now.getTime();
       const begin = now - hours * hour;
@@ -96,6 +100,7 @@ export class OverviewReader {
           attention: [
             ...(states ? integrations.attention(states, from, now) : []),
             ...(permitted.audit ? await auditAttention(executor, now) : []),
+            ...(permitted.agents ? await agentAttention(executor, from) : []),
             ...(permitted.keys ? await keyAttention(executor, now) : []),
           ],
           integrations: states,

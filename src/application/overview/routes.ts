@@ -116,6 +116,7 @@ const permittedTo = ({ role, scopes }: Principal): Permitted => {
   const isAdmin = roleAllows(role, 'admin');
   return {
     workItems: scopesAllow(scopes, 'work_items:read'),
+    agents: scopesAllow(scopes, 'agents:read'),
     integrations: isAdmin && scopesAllow(scopes, 'observability:read'),
     keys: isAdmin && scopesAllow(scopes, 'access:read'),
     audit: isAdmin && scopesAllow(scopes, 'audit:read'),

@@ -39,6 +39,13 @@ const actionOf = ({ kind, subject, since, filter }: Attention): { label: string;
       label: words.open,
       href: to('/integrations/$integrationId', { integrationId: subject.id }, { tab: 'dead-letters' }),
     };
+  if (kind === 'publish_blocked' || kind === 'canary_aborted')
+    return subject
+      ? {
+          label: words.open,
+          href: to('/agents/$agentId', { agentId: subject.id }, { tab: 'versions' }),
+        }
+      : { label: words.open, href: to('/agents') };
   if (subject?.type === 'integration')
     return { label: words.health, href: to('/integrations/$integrationId', { integrationId: subject.id }) };
   if (kind === 'key_expiring') return { label: words.open, href: to('/api-keys') };
