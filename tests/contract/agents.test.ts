@@ -57,6 +57,7 @@ eachDatabase((_name, open) => {
         latest_version: 1,
         has_changes: false,
         canary: null,
+        gate: null,
         callbacks: [],
         settings: {
           max_concurrency: 4,
