@@ -40,6 +40,7 @@ const actions: Record<string, object | undefined> = {
   promoteCanary: undefined,
   abortCanary: undefined,
   discardAgentDraft: undefined,
+  cancelAgentPublication: undefined,
 };
 
 /** In this order: what holds others comes after them. */
