@@ -1,4 +1,5 @@
-import { accessSync, constants, statfsSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 const memory = '/dev/shm';
@@ -20,12 +21,35 @@ const roomInMemory = (): boolean => {
 if (roomInMemory()) process.env.TMPDIR ??= memory;
 
 /**
- * The tests that start platforms and commands as processes, kill them, install or compile: a platform takes three seconds
- * of CPU until it is ready. `npm test` does without them.
+ * The tests that start platforms, commands and servers as processes, kill them, install or compile, or run many jobs of
+ * the sandbox: a platform takes three seconds of CPU until it is ready, a job half a second. `npm test` does without them.
  */
-const processes = ['clients', 'faults', 'processes', 'start-up', 'telemetry', 'upgrade'].map(
-  (folder) => `tests/${folder}/**/*.test.ts`,
-);
+const processes = [
+  'tests/{clients,faults,harness,processes,start-up,telemetry,upgrade}/**/*.test.ts',
+  'tests/contract/{data-frames,document-tools,documents,model-frames}.test.ts',
+  'src/sandbox/*.test.ts',
+  'src/data-connections/engines/sqlite.test.ts',
+  'src/tool-servers/local-process.test.ts',
+];
+
+const isOnBoth = (file: string): boolean =>
+  /\b(eachDatabase|onEachDatabase|testedDatabases)\b/.test(
+    readFileSync(join(import.meta.dirname, file), 'utf8'),
+  );
+
+/**
+ * What `npm test` tests in part: on PostgreSQL, and with small samples. The tests of `eachDatabase` and `onEachDatabase`
+ * run here on the embedded database.
+ */
+const wide = [
+  ...['src', 'tests/contract'].flatMap((folder) =>
+    readdirSync(join(import.meta.dirname, folder), { recursive: true, encoding: 'utf8' })
+      .map((file) => join(folder, file))
+      .filter((file) => file.endsWith('.test.ts') && isOnBoth(file)),
+  ),
+  'packages/cron/src/occurrences.oracle.test.ts',
+  'tests/contract/permissions.test.ts',
+];
 const never = ['**/node_modules/**', '**/*.long.test.ts'];
 
 const everywhere = {
@@ -55,6 +79,7 @@ export default defineConfig({
             'tests/**/*.test.ts',
           ],
           exclude: [...never, ...processes, 'tests/browser/**'],
+          env: { TEST_DATABASE: 'postgres', SMALL_SAMPLES: 'true' },
           // The database is a process of its own, and a test often waits for it.
           maxWorkers: 4,
         },
@@ -66,6 +91,16 @@ export default defineConfig({
           include: processes,
           exclude: never,
           // A test often waits for the processes that it starts.
+          maxWorkers: 4,
+        },
+      },
+      {
+        test: {
+          ...everywhere,
+          name: 'wide',
+          include: wide,
+          exclude: [...never, ...processes],
+          env: { TEST_DATABASE: 'embedded' },
           maxWorkers: 4,
         },
       },

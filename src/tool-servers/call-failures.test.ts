@@ -3,7 +3,7 @@ import { withDatabase } from '../../tests/harness/database.ts';
 import { call, secret, useToolAttempts } from '../../tests/harness/tool-attempt.ts';
 import type { Wire } from '../../tests/harness/tool-server.ts';
 
-withDatabase('embedded', (open) => {
+withDatabase('postgres', (open) => {
   const { setUp } = useToolAttempts(open);
 
   describe.each(['legacy', 'modern'] as const)('a call in the %s protocol', (era) => {

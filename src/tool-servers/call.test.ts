@@ -3,7 +3,7 @@ import { withDatabase } from '../../tests/harness/database.ts';
 import { call, secret, useToolAttempts } from '../../tests/harness/tool-attempt.ts';
 import { oauthClient } from '../../tests/harness/tool-server.ts';
 
-withDatabase('embedded', (open) => {
+withDatabase('postgres', (open) => {
   const { create, http, openTools, setUp, start, stopLast } = useToolAttempts(open);
 
   describe('a call', () => {

@@ -160,7 +160,7 @@ test('YAML keeps every text and number, and the same document gives the same byt
 describe('a random workspace', () => {
   let platform: TestPlatform;
   beforeAll(async () => {
-    platform = await startTestPlatform('embedded');
+    platform = await startTestPlatform('postgres');
   });
   afterAll(() => platform?.stop());
 

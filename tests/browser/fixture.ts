@@ -4,7 +4,7 @@ import { type BrowserContext, type Browser as Chromium, chromium, type Page } fr
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Role } from '../../src/lib/principal.ts';
 import { type Fixture, newKey, startFixture } from '../contract/fixture.ts';
-import type { databases } from '../harness/platform.ts';
+import type { databases } from '../harness/database.ts';
 import { adminKey } from '../harness/process.ts';
 import { skipNote } from '../harness/programs.ts';
 import { type Look, viewport } from './accessibility.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
-import { databases } from '../harness/platform.ts';
+import { databases } from '../harness/database.ts';
 import { until } from '../harness/wait.ts';
 import {
   examples,

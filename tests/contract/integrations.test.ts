@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
+import { databases } from '../harness/database.ts';
 import type { ClientResponse } from '../harness/http.ts';
-import { databases } from '../harness/platform.ts';
 import {
   examples,
   type IntegrationsFixture,

@@ -6,10 +6,9 @@ import { readConfig } from '../../src/config.ts';
 import { sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { type Platform, startPlatform } from '../../src/platform.ts';
-import { copyEmbedded, createMigrated } from '../harness/database.ts';
+import { copyEmbedded, createMigrated, type databases, testedDatabases } from '../harness/database.ts';
 import { setDatabaseClock } from '../harness/database-clock.ts';
 import { client } from '../harness/http.ts';
-import { databases } from '../harness/platform.ts';
 import { dropDatabase } from '../harness/postgres.ts';
 import { adminKey } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
@@ -59,7 +58,7 @@ const openStorage = async (database: (typeof databases)[number]) => {
 };
 
 describe('after an outage', () => {
-  test.each(databases)(
+  test.each(testedDatabases)(
     'each missed occurrence says from when to when no replica was scheduling (on the %s database)',
     async (database) => {
       await using storage = await openStorage(database);

@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config.ts';
 import { ShiftedClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { type Platform, startPlatform } from '../../src/platform.ts';
-import { copyEmbedded, createMigrated } from './database.ts';
+import { copyEmbedded, createMigrated, type databases } from './database.ts';
 import { client } from './http.ts';
 import { dropDatabase } from './postgres.ts';
 import { adminKey } from './process.ts';
@@ -24,8 +24,6 @@ export interface TestPlatform extends AsyncDisposable {
   clock: ShiftedClock;
   stop(): Promise<void>;
 }
-
-export const databases = ['embedded', 'postgres'] as const;
 
 /** The whole platform in this process, on a folder and a database of its own. */
 export const startTestPlatform = async (

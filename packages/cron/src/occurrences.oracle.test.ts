@@ -8,10 +8,12 @@ import { openZone, Zone } from './zones.ts';
 
 // Compares the engine with two slow definitions of an occurrence, each written in its own way: one walks
 // real time and reads a clock (Intl), one walks the calendar and computes the instants of each local time (Temporal).
-// Here each zone with a peculiarity has a small sample. `npm run test:faults` sets CRON_ORACLE=long: every zone, with a
-// larger sample of each, in about ten minutes.
+// Here each zone with a peculiarity has a sample, which SMALL_SAMPLES makes smaller. `npm run test:faults` sets
+// CRON_ORACLE=long: every zone, with a larger sample of each, in about ten minutes.
 
 const long = process.env.CRON_ORACLE === 'long';
+const size = (small: number, usual: number, most: number): number =>
+  long ? most : process.env.SMALL_SAMPLES ? small : usual;
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
@@ -125,8 +127,8 @@ const placesOf = (random: Random, zone: Zone): number[] => {
     .map((each, k) => ({ at: each.start, size: each.offset - segments[k]!.offset }));
   const inside = jumps.filter(({ at }) => at > Date.UTC(1969, 0, 6) && at < Date.UTC(2100, 11, 25));
   if (inside.length === 0) return [int(random, Date.UTC(1970, 0, 1), Date.UTC(2100, 0, 1))];
-  const greatest = inside.toSorted((a, b) => Math.abs(b.size) - Math.abs(a.size)).slice(0, long ? 3 : 1);
-  const others = Array.from({ length: long ? 4 : 1 }, () => pick(random, inside));
+  const greatest = inside.toSorted((a, b) => Math.abs(b.size) - Math.abs(a.size)).slice(0, size(1, 1, 3));
+  const others = Array.from({ length: size(0, 1, 4) }, () => pick(random, inside));
   return [...new Set([...greatest, ...others].map(({ at }) => at))];
 };
 
@@ -152,7 +154,7 @@ describe('occurrences agree with brute force', () => {
         const local = centre + zone.offsetAt(centre);
         const roundLocal = Math.floor(local / minute) * minute;
         const second = calendarOracle(name, roundLocal - 52 * hour, roundLocal + 52 * hour);
-        for (let n = 0; n < (long ? 40 : 6); n++) {
+        for (let n = 0; n < size(3, 6, 40); n++) {
           const expression = sample(random, nearTo(local));
           const engine = new Occurrences(parseCron(expression.text), zone);
           const label = `${expression.text} in ${name}`;
@@ -167,7 +169,7 @@ describe('occurrences agree with brute force', () => {
     timeout: long ? 600_000 : 30_000,
   }, () => {
     const random = seeded(99);
-    for (let z = 0; z < (long ? 1_000 : 8); z++) {
+    for (let z = 0; z < size(2, 8, 1_000); z++) {
       const origin = Date.UTC(int(random, 1970, 2099), int(random, 0, 11), int(random, 1, 28));
       const cuts = Array.from(
         { length: int(random, 1, 5) },
@@ -199,7 +201,7 @@ describe('occurrences agree with brute force', () => {
   it('day by day over whole decades of the calendar', { timeout: long ? 600_000 : 30_000 }, () => {
     const random = seeded(7);
     const zone = openZone('UTC');
-    for (let n = 0; n < (long ? 1_000 : 10); n++) {
+    for (let n = 0; n < size(2, 10, 1_000); n++) {
       const expression = sample(random, [[], [], [28, 29, 30, 31], [2], []]);
       const engine = new Occurrences(parseCron(expression.text), zone);
       const { sets } = expression;

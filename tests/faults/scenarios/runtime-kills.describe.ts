@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { databases } from '../../harness/platform.ts';
+import type { databases } from '../../harness/database.ts';
 import { runRuntimeKills } from './runtime-kills.ts';
 
 /** Kills a worker at each point of an attempt, on one database with so many replicas. */

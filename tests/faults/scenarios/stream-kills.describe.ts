@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { databases } from '../../harness/database.ts';
 import { openEventStream } from '../../harness/event-stream.ts';
-import type { databases } from '../../harness/platform.ts';
 import { adminKey } from '../../harness/process.ts';
 import { Fixture, must } from './fixture.ts';
 import { askForWords, expectWords } from './streams.ts';
