@@ -2,18 +2,28 @@ import type { Access } from './options.ts';
 import { fetchFor } from './proxy.ts';
 import type { ShownChange } from './show.ts';
 
+interface FailureParts {
+  details?: readonly { path: string; message: string }[];
+  /** The plan of now, if the workspace is not what was planned. */
+  plan?: Plan | undefined;
+  /** The publication that a gate did not let pass. */
+  publication?: { id: string } | undefined;
+  /** Status of the response; undefined if there was none. */
+  status?: number;
+}
+
 /** A failure as the command reports it: what is wrong, and where. */
 export class CommandFailure extends Error {
-  readonly details: readonly { path: string; message: string }[];
-  /** The plan of now, if the workspace is not what was planned. */
-  readonly plan: Plan | undefined;
-  /** Status of the response; undefined if there was none. */
+  readonly details: NonNullable<FailureParts['details']>;
+  readonly plan: FailureParts['plan'];
+  readonly publication: FailureParts['publication'];
   readonly status: number | undefined;
 
-  constructor(message: string, details: CommandFailure['details'] = [], plan?: Plan, status?: number) {
+  constructor(message: string, { details = [], plan, publication, status }: FailureParts = {}) {
     super(message);
     this.details = details;
     this.plan = plan;
+    this.publication = publication;
     this.status = status;
   }
 }
@@ -27,7 +37,10 @@ export interface Plan {
 }
 
 interface ErrorBody {
-  error?: { message?: string; details?: { path: string; message: string }[]; plan?: Plan };
+  error?: { message?: string; details?: { path: string; message: string }[] } & Pick<
+    FailureParts,
+    'plan' | 'publication'
+  >;
 }
 
 const hints: Record<number, string> = {
@@ -42,12 +55,13 @@ const failureOf = (status: number, text: string): CommandFailure => {
   } catch {
     // Something else than the platform responded.
   }
-  const { message, details = [], plan } = body.error ?? {};
+  const { message, details: given = [], plan, publication } = body.error ?? {};
   if (message === undefined)
     return new CommandFailure(`The address responded with ${status}, not as Agent Platform does.`);
-  const shown = details.map((one) => ({ ...one, path: one.path.replace(/^document\./, '') }));
-  const said = details.length > 0 ? 'The document has faults:' : message;
-  return new CommandFailure((hints[status] ?? '') + said, shown, plan, status);
+  const details = given.map((one) => ({ ...one, path: one.path.replace(/^document\./, '') }));
+  const isDocument = given.some(({ path }) => path.startsWith('document'));
+  const said = isDocument ? 'The document has faults:' : message;
+  return new CommandFailure((hints[status] ?? '') + said, { details, plan, publication, status });
 };
 
 /** A request: POST with a JSON body if there is one, else GET, unless it is a DELETE. */

@@ -1,12 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { applyWorkspace, CommandFailure, exportWorkspace, type Plan, planWorkspace } from './client.ts';
+import { evalUsage, readEvalOptions } from './eval/options.ts';
+import { runEval } from './eval/run.ts';
 import { loadTestUsage, readLoadTestOptions } from './load-test/options.ts';
 import { runLoadTest } from './load-test/run.ts';
 import { type Options, readOptions, secretsFor, UsageError, usage } from './options.ts';
 import { isUnchanged, safe, showChanges, summary } from './show.ts';
 
-/** The command `agent-platform`: exports, plans and applies the workspace as a document, and tests a platform under load. */
+/** The command `agent-platform`: the workspace as a document, evaluations for pipelines, and a platform under load. */
 
 const print = (line: string): void => void process.stdout.write(line);
 
@@ -64,8 +66,11 @@ const runPlanOrApply = async (options: Options): Promise<number> => {
   return 0;
 };
 
-const report = (error: unknown): number => {
-  if (error instanceof UsageError) process.stderr.write(`${error.message}\n\n${usage}`);
+const usageOf = (command: string | undefined): string =>
+  command === 'eval' ? evalUsage : command === 'load-test' ? loadTestUsage : usage;
+
+const report = (error: unknown, command: string | undefined): number => {
+  if (error instanceof UsageError) process.stderr.write(`${error.message}\n\n${usageOf(command)}`);
   else if (error instanceof CommandFailure) {
     if (error.plan) {
       print('\nThe plan of now:\n');
@@ -80,12 +85,18 @@ const report = (error: unknown): number => {
 };
 
 const run = async (): Promise<number> => {
+  const args = process.argv.slice(2);
   try {
-    const args = process.argv.slice(2);
     if (args[0] === 'load-test') {
       const options = readLoadTestOptions(args.slice(1), process.env);
       if (options) return await runLoadTest(options, print);
       print(loadTestUsage);
+      return 0;
+    }
+    if (args[0] === 'eval') {
+      const options = readEvalOptions(args.slice(1), process.env);
+      if (options) return await runEval(options, print);
+      print(evalUsage);
       return 0;
     }
     const options = readOptions(args, process.env);
@@ -93,7 +104,7 @@ const run = async (): Promise<number> => {
     print(usage);
     return 0;
   } catch (error) {
-    return report(error);
+    return report(error, args[0]);
   }
 };
 

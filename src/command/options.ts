@@ -20,11 +20,13 @@ export interface Options extends Access {
 export class UsageError extends Error {}
 
 export const usage = `Usage: agent-platform export|plan|apply -f FILE [options]
+       agent-platform eval AGENT --dataset NAME|--gate [options]
        agent-platform load-test [options]
 
   export     write the workspace as a document to FILE, in JSON if it ends in .json, else in YAML
   plan       show what applying FILE would change
   apply      show it, and do just that
+  eval       run an agent on the cases of a dataset, or ask its gate; its --help has its own options
   load-test  measure a running platform under load; its --help has its own options
 
   -f, --file FILE        the document; - is standard input or output
@@ -58,9 +60,13 @@ const readUrl = (given: string): string => {
 };
 
 /** Reads `--url` and `--key`. Throws UsageError. */
-export const readAccess = (values: { url?: unknown; key?: unknown }, env: NodeJS.ProcessEnv): Access => {
+export const readAccess = (
+  values: { url?: unknown; key?: unknown },
+  env: NodeJS.ProcessEnv,
+  role = 'an administrator',
+): Access => {
   const key = values.key ?? env.AGENT_PLATFORM_KEY;
-  if (!key) throw new UsageError('Give an API key of an administrator with --key or AGENT_PLATFORM_KEY.');
+  if (!key) throw new UsageError(`Give an API key of ${role} with --key or AGENT_PLATFORM_KEY.`);
   const url = values.url ?? env.AGENT_PLATFORM_URL ?? `http://127.0.0.1:${env.PORT || 8080}`;
   return { url: readUrl(String(url)), key: String(key) };
 };
@@ -96,7 +102,7 @@ export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv): Op
   if (values.help) return null;
   const [given, ...rest] = positionals;
   const command = commands.find((one) => one === given);
-  if (!command) throw new UsageError('Say what to do: export, plan, apply or load-test.');
+  if (!command) throw new UsageError('Say what to do: export, plan, apply, eval or load-test.');
   if (rest.length > 0) throw tooMany();
   const file = values.file ?? (command === 'export' ? '-' : undefined);
   if (file === undefined || file === '') throw new UsageError('Name the document with -f FILE.');

@@ -55,3 +55,14 @@ export const summary = (changes: readonly ShownChange[]): string => {
 
 export const isUnchanged = (changes: readonly ShownChange[]): boolean =>
   changes.every(({ action }) => action === 'unchanged');
+
+/** Lines of equal columns: the first to the left, the others to the right. */
+export const columns = (lines: readonly (readonly string[])[]): string => {
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  return lines
+    .map((line) => {
+      const cells = line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)));
+      return `${cells.join('  ')}\n`;
+    })
+    .join('');
+};

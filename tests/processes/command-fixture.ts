@@ -19,13 +19,15 @@ interface CommandOptions {
   cwd?: string;
   /** How often SIGINT is sent from when it begins to print, 20 ms apart. */
   interrupts?: number;
+  /** The stream on which it begins to print; stdout by default. */
+  printsOn?: 'stdout' | 'stderr';
 }
 
 /** Runs the command `agent-platform` for the platform at `url`, as its administrator unless `env` has another key. */
 export const runCommandAt = async (
   url: string,
   args: readonly string[],
-  { env = {}, input = '', cwd, interrupts = 0 }: CommandOptions = {},
+  { env = {}, input = '', cwd, interrupts = 0, printsOn = 'stdout' }: CommandOptions = {},
 ): Promise<CommandResult> => {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [bin, ...args], {
@@ -33,7 +35,7 @@ export const runCommandAt = async (
     env: { PATH, HOME, AGENT_PLATFORM_URL: url, AGENT_PLATFORM_KEY: adminKey, ...env },
   });
   child.stdin.end(input);
-  child.stdout.once('data', async () => {
+  child[printsOn].once('data', async () => {
     for (let sent = 0; sent < interrupts; sent++) {
       child.kill('SIGINT');
       await sleep(20);

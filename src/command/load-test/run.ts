@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { type Api, apiOf, pageSize } from '../api.ts';
 import { CommandFailure } from '../client.ts';
 import { fetchFor } from '../proxy.ts';
 import { safe } from '../show.ts';
@@ -8,8 +9,6 @@ import type { LoadTestOptions } from './options.ts';
 import { type Sent, steadily } from './pace.ts';
 import { type Row, showRows } from './table.ts';
 import {
-  type Api,
-  apiOf,
   createAll,
   createWorkItem,
   deleteAll,
@@ -17,7 +16,6 @@ import {
   findOthers,
   type Made,
   namePrefix,
-  pageSize,
 } from './workspace.ts';
 
 const spansARequest = 50;

@@ -1,3 +1,5 @@
+import { columns } from '../show.ts';
+
 /** A line of the result. Times are milliseconds. */
 export interface Row {
   what: string;
@@ -17,7 +19,7 @@ const shownMs = (value: number): string =>
 
 /** The result as text: the first column to the left, the others to the right. */
 export const showRows = (rows: readonly Row[]): string => {
-  const lines = [
+  return columns([
     ['', 'done', 'failed', 'median', 'p99', 'most', 'a second'],
     ...rows.map(({ what, count, failed, took, perSecond }) => [
       what,
@@ -28,12 +30,5 @@ export const showRows = (rows: readonly Row[]): string => {
       shownMs(percentile(took, 1)),
       perSecond === null ? '–' : perSecond.toFixed(1),
     ]),
-  ];
-  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
-  return lines
-    .map((line) => {
-      const cells = line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)));
-      return `${cells.join('  ')}\n`;
-    })
-    .join('');
+  ]);
 };

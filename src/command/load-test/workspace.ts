@@ -1,58 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { CommandFailure, type Sending, send } from '../client.ts';
+import { type Api, type Json, listAll } from '../api.ts';
+import { CommandFailure } from '../client.ts';
 import type { LoadTestOptions } from './options.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: JSON of the API, read field by field
-type Json = any;
 
 /** All agents of load tests begin so, and nothing else should. */
 export const namePrefix = 'agent-platform load test';
 
-/** The most that the API returns of a list at once. */
-export const pageSize = 200;
-
-/**
- * Number of repetitions, 1 s apart, of a request that is not part of the load while the platform has too much to do.
- */
-const patience = 20;
-
-/** The API of the platform, as JSON. `patient`: 429 and 503 are tried again. Throws CommandFailure. */
-export const apiOf = (options: LoadTestOptions, { patient }: { patient: boolean }) => {
-  const ask = async (path: string, sending?: Sending): Promise<Json> => {
-    for (let tries = 0; ; tries++) {
-      try {
-        const text = await send(options, path, sending);
-        return text === '' ? null : JSON.parse(text);
-      } catch (error) {
-        const { status } = error as CommandFailure;
-        if (!patient || tries === patience || (status !== 429 && status !== 503)) throw error;
-        await sleep(1_000);
-      }
-    }
-  };
-  return {
-    get: (path: string) => ask(`/api/v2${path}`),
-    post: (path: string, body: object) => ask(`/api/v2${path}`, { body }),
-    delete: (path: string) => ask(`/api/v2${path}`, { method: 'DELETE' }),
-    app: (path: string) => ask(`/app/api${path}`),
-  };
-};
-export type Api = ReturnType<typeof apiOf>;
-
-/** Every item of a list with pages. */
-const all = async (api: Api, path: string): Promise<Json[]> => {
-  const items: Json[] = [];
-  for (let next = ''; ; ) {
-    const page = await api.get(`${path}?limit=${pageSize}${next === '' ? '' : `&next=${next}`}`);
-    items.push(...page.data);
-    if (!page.has_more) return items;
-    next = page.next;
-  }
-};
-
 /** Deletes the agents of all load tests, with their schedules. Returns how many. */
 export const deleteLeftAgents = async (api: Api): Promise<number> => {
-  const left = (await all(api, '/agents')).filter(({ name }) => name.startsWith(namePrefix));
+  const left = (await listAll(api, '/agents')).filter(({ name }) => name.startsWith(namePrefix));
   for (const { id } of left) await api.delete(`/agents/${id}`);
   return left.length;
 };
@@ -74,7 +29,7 @@ export const findOthers = async (api: Api): Promise<string[]> => {
 
 /** The LLM configuration of the built-in model. Throws CommandFailure if there is none. */
 const findMock = async (api: Api): Promise<string> => {
-  const mock = (await all(api, '/llm-configurations')).find(({ kind }) => kind === 'mock');
+  const mock = (await listAll(api, '/llm-configurations')).find(({ kind }) => kind === 'mock');
   if (!mock) {
     throw new CommandFailure(
       'There is no LLM configuration of kind mock. Create one: other models cost money.',
