@@ -61,8 +61,9 @@ const points = (value: number | null): string => (value === null ? '–' : Strin
 
 /** The verdict of a gate. `title`: the agent and its version. */
 export const showGate = (title: string, { state, gate, reason }: Publication): string => {
-  const word =
-    state === 'passed' || state === 'published' ? 'Passed' : state === 'blocked' ? 'Blocked' : 'Inconclusive';
+  // A check publishes nothing: this is the publication before it.
+  if (state === 'published') return `${safe(title)} is published. There is no draft to check.\n`;
+  const word = state === 'passed' ? 'Passed' : state === 'blocked' ? 'Blocked' : 'Inconclusive';
   if (!gate) return `${safe(title)}: ${word}.${reason ? ` ${safe(reason)}` : ''}\n`;
   const { cases, before, after, p_value, detectable_drop, excluded_trials, failing_cases } = gate;
   const failing = failing_cases.map(

@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newAgent, newKey, ok, withPlatform } from '../contract/fixture.ts';
 import { until } from '../harness/wait.ts';
 import { runCommand } from './command-fixture.ts';
-import { newAgent, newKey, ok, withPlatform } from './fixture.ts';
 
 describe('agent-platform eval', () =>
   withPlatform('postgres', (at) => {
@@ -65,6 +65,46 @@ describe('agent-platform eval', () =>
         expect(refused.err).toContain(message);
         expect(refused.out).toBe('');
       }
+    });
+
+    test('--gate says what the gate of the agent says of the draft, and publishes nothing', async () => {
+      const graders = [{ type: 'contains', values: ['Fine'] }];
+      const { id: dataset_id } = await ok(at().api.post('/datasets', { name: 'Gate', graders }));
+      const steps = [{ tool: 'current_time' }, { text: 'Fine.' }];
+      const cases = Array.from({ length: 20 }, (_, n) => {
+        return JSON.stringify({
+          name: `case ${n}`,
+          input: { message: `Go ${n}`, payload: { mock: { steps } } },
+        });
+      });
+      await ok(at().api.post(`/datasets/${dataset_id}/import`, { content: cases.join('\n') }));
+      const fields = { name: 'Gated', release: 'manual', gate: { dataset_id, trials: 1 } };
+      const { id } = await newAgent(at(), fields);
+      const check = () => run(['Gated', '--gate', '--junit', 'gate.xml']);
+
+      const nothing = await check();
+      expect([nothing.status, nothing.out]).toEqual([
+        0,
+        'Gated version 1 is published. There is no draft to check.\n',
+      ]);
+      await ok(at().api.patch(`/agents/${id}`, { instructions: 'Be brief.' }));
+      const passed = await check();
+      expect(passed.status, passed.err).toBe(0);
+      expect(passed.out).toContain('Gated version 2: Passed: 100 → 100 points\n');
+      // The agent needs two steps.
+      await ok(at().api.patch(`/agents/${id}`, { settings: { max_steps: 1 } }));
+      const blocked = await check();
+      expect(blocked.status, blocked.err).toBe(3);
+      expect(blocked.out).toContain('Gated version 3: Blocked: 100 → 0 points\n');
+      expect(blocked.out).toMatch(/Failing cases:\n {2}100 → 0 {2}case \d+\n/);
+      const xml = await readFile(join(folder, 'gate.xml'), 'utf8');
+      expect(xml).toContain('<testsuite name="Gate" tests="21" failures="21" errors="0"');
+      expect(xml).toMatch(
+        /name="gate" time="0.000"><failure message="Gated version 3: Blocked: 100 → 0 points/,
+      );
+      // The verdict is known: the same comes at once.
+      expect((await check()).status).toBe(3);
+      expect(await ok(at().api.get(`/agents/${id}`))).toMatchObject({ version: 1, has_changes: true });
     });
 
     test('SIGINT cancels the experiment', async () => {
