@@ -11,6 +11,7 @@ import type { Tracing } from '../../telemetry/index.ts';
 import type { CaseContent } from '../cases/content.ts';
 import { createPatternMatcher } from '../graders/regex.ts';
 import { outcomes, trialEndsChannel } from './kind.ts';
+import { experimentPageRoutes } from './page-routes.ts';
 import { experimentRoutes } from './routes.ts';
 import { deleteOldExperiments, finishExperiments } from './store.ts';
 import { trialRoutes } from './trial-routes.ts';
@@ -68,7 +69,11 @@ export const createExperiments = (
     },
   });
   return {
-    routes: [...experimentRoutes(db), ...trialRoutes({ db, readCase })],
+    routes: [
+      ...experimentRoutes(db),
+      ...trialRoutes({ db, readCase }),
+      ...experimentPageRoutes({ db, readCase }),
+    ],
     metrics: [finished],
     retention: [
       async (tx: Tx, { EXPERIMENT_RETENTION_DAYS: days }: Settings, limit: number) =>

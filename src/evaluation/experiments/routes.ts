@@ -36,7 +36,7 @@ export const onePath = `${path}/{experiment_id}`;
 export const findExperimentRow = (db: Database) => finder(db, 'experiment', 'experiment_id', findExperiment);
 
 /** An id in a filter; one that is malformed finds nothing. */
-const known = (given: string | undefined): string | undefined =>
+export const knownId = (given: string | undefined): string | undefined =>
   given === undefined || isId(given) ? given : '00000000-0000-0000-0000-000000000000';
 
 /** Experiments: starting, reading, comparing and ending them. Under v2 only. */
@@ -53,7 +53,7 @@ export const experimentRoutes = (db: Database): Route[] => {
       query: experimentQuery,
       response: experimentPage,
       handler: listPage(db, async (executor, { agent_id, dataset_id, ...query }) => {
-        const filter = { ...query, agent_id: known(agent_id), dataset_id: known(dataset_id) };
+        const filter = { ...query, agent_id: knownId(agent_id), dataset_id: knownId(dataset_id) };
         return toResponses(executor, await listExperiments(executor, filter));
       }),
     }),

@@ -174,7 +174,7 @@ export const trialQuery = pageQuery.extend({
   unlabelled: z.string().optional().describe('The name of a grader: trials that no one has labelled for it.'),
 });
 
-const trialMessage = z
+export const trialMessage = z
   .object({ role: z.enum(['system', 'user', 'assistant', 'tool']), content: z.array(messagePart) })
   .meta({ id: 'TrialMessage' });
 
