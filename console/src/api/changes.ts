@@ -30,6 +30,14 @@ const conversationFiles = ['listConversationFiles'] as const;
 const workItemFiles = ['listWorkItemFiles'] as const;
 const conversationFrames = ['listConversationDataFrames', 'getConversationDataFrame'] as const;
 const workItemFrames = ['listWorkItemDataFrames', 'getWorkItemDataFrame'] as const;
+const datasets = ['listDatasets', 'getDataset', 'listCases', 'getCase'] as const;
+const trials = [
+  'listNamedExperiments',
+  'getNamedExperiment',
+  'listExperimentCases',
+  'getTrialDetail',
+] as const;
+const experiments = [...trials, 'compareExperiments', 'getLabelQueue', 'listJudges'] as const;
 /** A test, a preview or a question changes nothing. */
 const nothing = [] as const;
 
@@ -44,6 +52,21 @@ export const changes = {
   startCanary: agents,
   promoteCanary: agents,
   abortCanary: agents,
+
+  createDataset: datasets,
+  updateDataset: datasets,
+  deleteDataset: [...datasets, ...experiments],
+  createCase: datasets,
+  updateCase: datasets,
+  deleteCase: datasets,
+  importCases: datasets,
+  // A draft becomes a version.
+  createExperiment: [...experiments, ...agents],
+  cancelExperiment: experiments,
+  deleteExperiment: experiments,
+  // Who labels keeps the queue that they began with.
+  labelTrial: [...trials, 'listJudges'],
+  removeLabel: [...trials, 'listJudges'],
 
   createConversation: [...conversation, ...agents],
   updateConversation: conversation,

@@ -68,6 +68,10 @@ export const navigation: readonly Group[] = [
     ],
   },
   {
+    title: shell.improve,
+    places: [{ label: pages.evaluations, href: to('/evaluations'), letter: 'v', operation: 'listDatasets' }],
+  },
+  {
     title: shell.connect,
     places: [
       {

@@ -6,6 +6,7 @@ import { brandingPages } from '../features/branding/routes.ts';
 import { conversationsPages } from '../features/conversations/routes.ts';
 import { dataConnectionsPages } from '../features/data-connections/routes.ts';
 import { documentIntelligencePages } from '../features/document-intelligence/routes.ts';
+import { evaluationsPages } from '../features/evaluations/routes.ts';
 import { extractionsPages } from '../features/extractions/routes.ts';
 import { integrationsPages } from '../features/integrations/routes.ts';
 import { llmConfigurationsPages } from '../features/llm-configurations/routes.ts';
@@ -40,6 +41,7 @@ const pages = [
   ...conversationsPages,
   ...extractionsPages,
   ...documentIntelligencePages,
+  ...evaluationsPages,
   ...integrationsPages,
   ...llmConfigurationsPages,
   ...toolServersPages,

@@ -32,21 +32,24 @@ const State = ({ shown, running }: { shown: ShownCall; running: boolean }) => {
   );
 };
 
-const Fold = ({ line, children }: { line: ReactNode; children: ReactNode }) => {
+const Fold = ({ line, aside, children }: { line: ReactNode; aside?: ReactNode; children: ReactNode }) => {
   const id = useId();
   const [open, setOpen] = useState(false);
   return (
     <div className={css.call}>
-      <button
-        type="button"
-        className={css.line}
-        aria-expanded={open}
-        aria-controls={open ? id : undefined}
-        onClick={() => setOpen(!open)}
-      >
-        {line}
-        <span className={cx(css.chevron, open && css.open)} aria-hidden="true" />
-      </button>
+      <div className={css.lines}>
+        <button
+          type="button"
+          className={css.line}
+          aria-expanded={open}
+          aria-controls={open ? id : undefined}
+          onClick={() => setOpen(!open)}
+        >
+          {line}
+          <span className={cx(css.chevron, open && css.open)} aria-hidden="true" />
+        </button>
+        {aside}
+      </div>
       {open && <div id={id}>{children}</div>}
     </div>
   );
@@ -54,12 +57,21 @@ const Fold = ({ line, children }: { line: ReactNode; children: ReactNode }) => {
 
 /**
  * A call of a tool, folded to a line: its name, its arguments in short, how long it took. Open it shows the arguments and
- * the result. `running`: calls without a result go on.
+ * the result. `running`: calls without a result go on. `aside`: a button next to the line.
  */
-export const Call = ({ shown, running }: { shown: ShownCall; running: boolean }) => {
+export const Call = ({
+  shown,
+  running,
+  aside,
+}: {
+  shown: ShownCall;
+  running: boolean;
+  aside?: ReactNode;
+}) => {
   const { call, result, took } = shown;
   return (
     <Fold
+      aside={aside}
       line={
         <>
           <State shown={shown} running={running} />

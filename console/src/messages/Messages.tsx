@@ -10,7 +10,7 @@ import { FormatButton, looksFormatted, useFormatting } from './formatting.tsx';
 import { LongText } from './LongText.tsx';
 import css from './Messages.module.css';
 import { newCall, type Paired, pairCalls } from './pair.ts';
-import type { MessagePart, PendingApproval, ShownMessage, ToolCallPart } from './types.ts';
+import type { MessagePart, PendingApproval, ShownMessage, ToolCallPart, ToolResultPart } from './types.ts';
 import { prettyJson, splitPayload, summaryOf } from './values.ts';
 
 /** The id of the element of a message, which is its address in the page. */
@@ -21,6 +21,7 @@ interface Context {
   running: boolean;
   deciding: Deciding | null;
   quiet: boolean;
+  resultAction: ((result: ToolResultPart) => ReactNode) | undefined;
 }
 
 const looksLikeJson = (text: string): boolean => /^\s*[[{]/.test(text) && prettyJson(text) !== text;
@@ -57,7 +58,11 @@ const CallOf = ({ part, context }: { part: ToolCallPart; context: Context }) => 
   return shown.approval && !shown.result ? (
     <ApprovalCall approval={shown.approval} deciding={context.deciding} quiet={context.quiet} />
   ) : (
-    <Call shown={shown} running={context.running} />
+    <Call
+      shown={shown}
+      running={context.running}
+      aside={shown.result && context.resultAction?.(shown.result)}
+    />
   );
 };
 
@@ -74,7 +79,9 @@ const Part = ({ message, part, context }: { message: ShownMessage; part: Message
   // A result whose call is on an earlier page.
   const { tool_call_id, tool_name } = part;
   const call: ToolCallPart = { type: 'tool_call', tool_call_id, tool_name, arguments: undefined };
-  return <Call shown={{ ...newCall(call), result: part }} running={false} />;
+  return (
+    <Call shown={{ ...newCall(call), result: part }} running={false} aside={context.resultAction?.(part)} />
+  );
 };
 
 const canFormat = ({ role, content }: ShownMessage): boolean =>
@@ -89,9 +96,11 @@ const One = ({ message, context }: { message: ShownMessage; context: Context }) 
         <header>
           <b>{author}</b>
           {note && <span>{note}</span>}
-          <a href={`#${anchorOf(id)}`} className={css.anchor} title={words.linkToMessage}>
-            <Time at={created_at} form="clock" />
-          </a>
+          {created_at !== null && (
+            <a href={`#${anchorOf(id)}`} className={css.anchor} title={words.linkToMessage}>
+              <Time at={created_at} form="clock" />
+            </a>
+          )}
           {canFormat(message) && (
             <span className={css.format}>
               <FormatButton />
@@ -119,6 +128,8 @@ export interface MessagesProps {
   quiet?: boolean;
   /** Calls without a result go on. */
   running?: boolean;
+  /** A button next to each result: "Edit result". */
+  resultAction?: (result: ToolResultPart) => ReactNode;
   /** Above the first message: "Earlier messages". */
   before?: ReactNode;
   /** Below the last one: `SendDecisions`. */
@@ -137,6 +148,7 @@ export const Messages = ({
   deciding = null,
   quiet = false,
   running = false,
+  resultAction,
   before,
   after,
 }: MessagesProps) => {
@@ -148,6 +160,7 @@ export const Messages = ({
     running: running && message === last,
     deciding,
     quiet,
+    resultAction,
   });
   return (
     <ol className={css.messages} aria-label={label}>

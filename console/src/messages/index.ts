@@ -4,6 +4,6 @@ export { FormatButton, looksFormatted, useFormatting } from './formatting.tsx';
 export { LongText } from './LongText.tsx';
 export { anchorOf, Messages } from './Messages.tsx';
 export { decidable } from './pair.ts';
-export type { PendingApproval, ShownMessage } from './types.ts';
+export type { PendingApproval, ShownMessage, ToolResultPart } from './types.ts';
 export { useMessagePages } from './use-pages.ts';
 export { prettyJson, summaryOf, toolOfReason } from './values.ts';

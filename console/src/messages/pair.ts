@@ -10,7 +10,7 @@ export interface Paired {
 }
 
 interface Located extends ShownCall {
-  at: number;
+  at: number | null;
 }
 
 export const newCall = (call: ToolCallPart): ShownCall => ({
@@ -51,13 +51,16 @@ export const pairCalls = (
 ): Paired => {
   const calls: Located[] = [];
   const shown = messages.filter(({ content, created_at, whole = null }) => {
-    const at = Date.parse(created_at);
+    const at = created_at === null ? null : Date.parse(created_at);
     const alone = content.filter((part) => {
       const wholePart = part.cut ? whole : null;
       if (part.type === 'tool_call') calls.push({ ...newCall(part), wholeCall: wholePart, at });
       if (part.type !== 'tool_result') return true;
       const of = calls.findLast(({ call, result }) => !result && call.tool_call_id === part.tool_call_id);
-      if (of) Object.assign(of, { result: part, took: Math.max(0, at - of.at), wholeResult: wholePart });
+      if (of) {
+        const took = at === null || of.at === null ? null : Math.max(0, at - of.at);
+        Object.assign(of, { result: part, took, wholeResult: wholePart });
+      }
       return !of;
     });
     return alone.length > 0 || content.length === 0;

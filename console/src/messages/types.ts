@@ -5,7 +5,7 @@ import type {
   MessagePart as WholePart,
 } from '../api/types.gen.ts';
 
-export type { PendingApproval, ToolCallPart };
+export type { PendingApproval, ToolCallPart, ToolResultPart };
 
 /** `cut`: only the beginning is there; of arguments as text. */
 export type MessagePart = WholePart & { cut?: true | undefined };
@@ -15,7 +15,8 @@ export interface ShownMessage {
   id: string;
   role: 'system' | 'user' | 'assistant' | 'tool';
   content: readonly MessagePart[];
-  created_at: string;
+  /** Null of a message that was recorded without its time. */
+  created_at: string | null;
   /** The name of a person, a schedule or the agent. */
   author: string;
   /** Next to the author: the model, "schedule". */

@@ -12,7 +12,7 @@ export { EditConflict, EditForm } from './EditForm.tsx';
 export { useEndingKeys } from './EndingKeys.tsx';
 export { type Figure, Figures } from './Figures.tsx';
 export { FormFields } from './FormFields.tsx';
-export { jsonText, readObject } from './json.ts';
+export { jsonText, readObject, readValue, valueText } from './json.ts';
 export { useKeptRows } from './kept-rows.ts';
 export { ListPage } from './ListPage.tsx';
 export { NoAgents } from './NoAgents.tsx';

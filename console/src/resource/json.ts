@@ -11,3 +11,20 @@ export const readObject = (text: string): Record<string, unknown> | null => {
     return null;
   }
 };
+
+/** A JSON value as the text of a field for text or JSON; '' for null. A text that would read as JSON is shown as JSON. */
+export const valueText = (value: unknown): string => {
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'string') return JSON.stringify(value, null, 2);
+  return typeof readValue(value) === 'string' ? value : JSON.stringify(value);
+};
+
+/** Reads text or JSON that a person wrote; null if it is empty. */
+export const readValue = (text: string): unknown => {
+  if (text.trim() === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};

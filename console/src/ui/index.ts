@@ -8,7 +8,7 @@ export { Checkbox, RadioGroup, Segmented, Switch, ToggleGroup } from './choices.
 export { useChosenInView } from './chosen-in-view.ts';
 export { cx } from './cx.ts';
 export { ActionDialog, Dialog } from './Dialog.tsx';
-export { downloadText } from './download.ts';
+export { downloadFrom, downloadText } from './download.ts';
 export { Band, type BandRow } from './drawings/Band.tsx';
 export { Bars, type Part, Sparkline, SumBar } from './drawings/Bars.tsx';
 export type { BandBucket } from './drawings/buckets.ts';

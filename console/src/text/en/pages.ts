@@ -19,6 +19,7 @@ export const pages = catalog({
   newExtraction: 'New extraction',
   extraction: 'Extraction',
   documentIntelligence: 'Document intelligence',
+  evaluations: 'Evaluations',
   integrations: 'Integrations',
   newIntegration: 'New integration',
   integration: 'Integration',

@@ -5,6 +5,7 @@ export const shell = catalog({
   main: 'Main',
   rail: 'Workspace',
   run: 'Run',
+  improve: 'Improve',
   connect: 'Connect',
   manage: 'Manage',
   more: 'More',
