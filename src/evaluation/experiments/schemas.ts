@@ -121,7 +121,11 @@ export const publicLabel = z
   })
   .meta({ id: 'Label' });
 
-const change = z.object({ path: z.string(), from: z.unknown(), to: z.unknown() });
+const change = z.object({
+  path: z.string(),
+  from: z.unknown().optional().describe('Absent: the recorded call does not have it.'),
+  to: z.unknown().optional().describe('Absent: the call of the trial does not have it.'),
+});
 
 const divergence = z
   .object({
