@@ -1,6 +1,6 @@
+import { type Fixture, newAgent, ok } from '../contract/fixture.ts';
 import { startToolServer } from '../harness/tool-server.ts';
 import { until } from '../harness/wait.ts';
-import { type Fixture, newAgent, ok } from '../contract/fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -38,7 +38,9 @@ export const makeEvaluated = async (at: Fixture): Promise<Evaluated> => {
   await using server = await startToolServer({
     tools: [{ name: 'look_up', result: () => ({ content: [{ type: 'text', text: '{"total": 480}' }] }) }],
   });
-  const { id: serverId } = await ok(at.api.post('/tool-servers', { name: 'Ledger', prefix: 'ledger', url: server.url }));
+  const { id: serverId } = await ok(
+    at.api.post('/tool-servers', { name: 'Ledger', prefix: 'ledger', url: server.url }),
+  );
   const agent = await newAgent(at, {
     name: 'Invoice clerk',
     instructions: 'Say what is due.',
@@ -51,7 +53,9 @@ export const makeEvaluated = async (at: Fixture): Promise<Evaluated> => {
     { type: 'contains', name: 'names the sum', values: ['480'] },
     { type: 'human', name: 'polite', question: 'Is it polite?' },
   ];
-  const dataset = await ok(at.api.post('/datasets', { name: 'Invoices', description: 'What is due.', graders }));
+  const dataset = await ok(
+    at.api.post('/datasets', { name: 'Invoices', description: 'What is due.', graders }),
+  );
   const cases = `/datasets/${dataset.id}/cases`;
   const recorded = await ok(at.api.post(cases, { work_item_id: item.id, tags: ['due'] }));
   const written = await ok(

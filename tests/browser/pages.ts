@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Fixture, newAgent, newSchedule, ok } from '../contract/fixture.ts';
+import { until } from '../harness/wait.ts';
 
 /** The pages of the router, which the build writes: paths with `$names`. */
 const routes = (): string[] => {
@@ -16,6 +17,8 @@ const searches: Record<string, readonly string[]> = {
   ),
   '/agents/$agentId/conversations/$conversationId': ['tab=files'],
   '/tool-servers/$toolServerId': ['tab=settings'],
+  '/evaluations': ['tab=experiments', 'tab=judges'],
+  '/evaluations/datasets/$datasetId': ['tab=graders', 'tab=experiments'],
   '/integrations/$integrationId': ['settings', 'scopes', 'dead-letters'].map((tab) => `tab=${tab}`),
 };
 
@@ -38,6 +41,19 @@ export const makePages = async (at: Fixture): Promise<string[]> => {
     }),
     201,
   );
+  const dataset = await ok(
+    at.api.post('/datasets', {
+      name: 'D'.repeat(200),
+      graders: [{ type: 'human', question: 'Is it polite?' }],
+    }),
+  );
+  const input = { message: 'Is it due?' };
+  const one = await ok(at.api.post(`/datasets/${dataset.id}/cases`, { name: 'C'.repeat(200), input }));
+  const experiment = await ok(at.api.post('/experiments', { agent_id: worker.id, dataset_id: dataset.id }));
+  const trial = await until(async () => {
+    const [first] = (await ok(at.api.get(`/experiments/${experiment.id}/trials`))).data;
+    return first.outcome === null ? undefined : first;
+  });
   const { data } = await ok(at.api.get('/llm-configurations'));
   const ids: Record<string, string> = {
     agentId: worker.id,
@@ -47,6 +63,10 @@ export const makePages = async (at: Fixture): Promise<string[]> => {
     toolServerId: server.id,
     integrationId: integration.id,
     llmId: data[0].id,
+    datasetId: dataset.id,
+    caseId: one.id,
+    experimentId: experiment.id,
+    trialId: trial.id,
   };
   const addressOf = (path: string): string =>
     path

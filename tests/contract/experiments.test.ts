@@ -201,9 +201,12 @@ onEachDatabase((at) => {
       divergences: [{ step: 1, kind: 'out_of_order', tool_name: 's__look', arguments: { n: 2 }, nearest }],
     });
     const graded = { expected: 'End.', graders: [{ type: 'equals' }, { type: 'human', question: 'Fine?' }] };
-    const new3 = await one(taped([call('look', { n: 3 }), { text: 'End.' }], [look(1)], graded));
+    const new3 = await one(taped([call('look', { n: 3, page: 2 }), { text: 'End.' }], [look(1)], graded));
     expect(new3.trial).toMatchObject({ outcome: 'diverged', result: null, score: 0, unused_calls: 1 });
-    const changes = [{ path: 'n', from: 1, to: 3 }];
+    const changes = [
+      { path: 'n', from: 1, to: 3 },
+      { path: 'page', to: 2 },
+    ];
     expect(new3.trial.divergences).toMatchObject([{ step: 1, kind: 'not_recorded', nearest: { changes } }]);
     expect(new3.trial.scores.map(({ value, label }: Json) => [value, label])).toEqual([
       [0, 'fail'],

@@ -62,6 +62,7 @@ const additions: Record<string, (at: Fixture, path: string) => Promise<unknown>>
   listWorkItemFiles: aFile,
   listDatasets: posted(() => ({ name: unique() })),
   listExperiments: (at) => newExperiment(at),
+  listNamedExperiments: (at) => newExperiment(at),
   listCases: posted(() => ({ name: unique(), input: { message: '' } })),
   listSessions: posted(
     () => ({ api_key: adminKey }),

@@ -22,6 +22,7 @@ import {
 } from '../../ui/index.ts';
 import { type CaseValues, toBody, toValues, withResult } from './case-values.ts';
 import { EditResult } from './EditResult.tsx';
+import css from './evaluations.module.css';
 import { GraderList } from './GraderList.tsx';
 import { toShown } from './transcript.ts';
 
@@ -102,8 +103,17 @@ const CaseForm = ({ one, etag }: { one: PublicCase; etag: string | null }) => {
   return (
     <EditForm
       edit={edit}
-      wide
       labels={words}
+      side={
+        <div className={css.fields}>
+          <TextField {...form.field('name')} label={words.name} required />
+          <TextField {...form.field('tags')} label={words.tags} hint={words.tagsHint} />
+          <Checkbox {...form.field('enabled')} label={words.enabled} hint={words.enabledHint} />
+          {one.files.length + one.data_frames.length > 0 && (
+            <Muted small>{words.copies(one.files.length, one.data_frames.length)}</Muted>
+          )}
+        </div>
+      }
       texts={{
         graders: (list) => JSON.stringify(list, null, 2),
         recording: (messages) => JSON.stringify(messages, null, 2),
@@ -111,32 +121,36 @@ const CaseForm = ({ one, etag }: { one: PublicCase; etag: string | null }) => {
       onSaved={() => notify(words.caseSaved)}
     >
       <Section title={words.input}>
-        <Textarea {...form.field('message')} label={words.message} rows={5} />
-        {input.payload !== undefined && (
-          <Textarea {...form.field('payload')} label={words.payload} hint={words.payloadHint} rows={4} mono />
-        )}
-        {input.history && input.history.length > 0 && (
-          <>
-            <h3>{words.history}</h3>
-            <Box>
-              <Messages label={words.history} messages={toShown(input.history, 'history')} />
-            </Box>
-          </>
-        )}
+        <div className={css.fields}>
+          <Textarea {...form.field('message')} label={words.message} rows={5} />
+          {input.payload !== undefined && (
+            <Textarea
+              {...form.field('payload')}
+              label={words.payload}
+              hint={words.payloadHint}
+              rows={4}
+              mono
+            />
+          )}
+          {input.history && input.history.length > 0 && (
+            <>
+              <h3>{words.history}</h3>
+              <Box>
+                <Messages label={words.history} messages={toShown(input.history, 'history')} />
+              </Box>
+            </>
+          )}
+        </div>
       </Section>
       <Section title={words.expected} note={words.expectedHint}>
         <Textarea {...form.field('expected')} label={words.expected} hiddenLabel rows={4} mono />
       </Section>
       <Recording edit={edit} />
       <Section title={words.graders}>
-        <GraderList {...form.field('graders')} most={mostGraders} none={words.noOwnGraders} />
+        <div className={css.fields}>
+          <GraderList {...form.field('graders')} most={mostGraders} none={words.noOwnGraders} />
+        </div>
       </Section>
-      <TextField {...form.field('name')} label={words.name} required />
-      <TextField {...form.field('tags')} label={words.tags} hint={words.tagsHint} />
-      <Checkbox {...form.field('enabled')} label={words.enabled} hint={words.enabledHint} />
-      {one.files.length + one.data_frames.length > 0 && (
-        <Muted small>{words.copies(one.files.length, one.data_frames.length)}</Muted>
-      )}
     </EditForm>
   );
 };

@@ -48,7 +48,9 @@ const Sentence = ({ of }: { of: ExperimentComparison }) => {
           {p_value <= significant ? words.notByChance : words.byChance}
         </>
       )}{' '}
-      {detectable_drop !== null && <Muted>{words.detectable(detectable_drop)}</Muted>}
+      {detectable_drop !== null && (
+        <Muted>{detectable_drop < 1 ? words.detectable(detectable_drop) : words.tooFew}</Muted>
+      )}
     </>
   );
 };
@@ -137,7 +139,7 @@ const Cases = ({ of, a, b }: { of: ExperimentComparison; a: string; b: string })
   );
 };
 
-const nameOf = ({ agent, version }: NamedExperiment) => `${agent.name} ${words.versionOf(version)}`;
+const nameOf = ({ agent, version }: NamedExperiment) => words.agentVersion(agent.name, version);
 
 /** Two experiments over one dataset: what changed, and the cases that changed most. */
 export const ComparePage = () => {

@@ -111,7 +111,7 @@ const CompareDialog = ({ experiment, onClose }: { experiment: NamedExperiment; o
         nothing={got.data ? undefined : common.loading}
         options={others.map((one) => ({
           value: one.id,
-          label: `${one.agent.name} ${words.versionOf(one.version)}`,
+          label: words.agentVersion(one.agent.name, one.version),
           note: one.score === null ? words.noScore : words.points(one.score),
         }))}
       />

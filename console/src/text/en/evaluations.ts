@@ -307,6 +307,8 @@ export const evaluations = catalog({
   byChance: 'an accident would often look like this.',
   notByChance: 'an accident would seldom look like this.',
   detectable: (drop: number) => `A drop below ${points(drop)} points would be missed 1 time of 10 or more.`,
+  tooFew: 'There are too few cases to see any drop for certain.',
+  agentVersion: (agent: string, version: number) => `${agent} version ${number(version)}`,
   noCommon: 'No case has a score in both.',
   noChange: 'the same',
   change: (rise: number) => `${rise > 0 ? '+' : '−'}${points(Math.abs(rise))}`,
