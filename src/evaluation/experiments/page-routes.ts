@@ -13,7 +13,7 @@ import {
 import { notFound } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
 import { shownTape } from '../cases/schemas.ts';
-import { gradersOfTrial, shownGrader } from '../graders/schemas.ts';
+import { gradersOfTrial, shownGrader } from '../../trial-options/index.ts';
 import { outcomes } from './kind.ts';
 import { caseExists, findLabelQueue, listCasesOf, listNamesOf } from './page-store.ts';
 import { knownId } from './routes.ts';
