@@ -12,8 +12,8 @@ import {
 } from '../../http/index.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
-import { shownTape } from '../cases/schemas.ts';
 import { gradersOfTrial, shownGrader } from '../../trial-options/index.ts';
+import { shownTape } from '../cases/schemas.ts';
 import { outcomes } from './kind.ts';
 import { caseExists, findLabelQueue, listCasesOf, listNamesOf } from './page-store.ts';
 import { knownId } from './routes.ts';
