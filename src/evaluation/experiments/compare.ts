@@ -1,4 +1,5 @@
 import { type Executor, sql } from '../../database/index.ts';
+import { sha256 } from '../../lib/crypto.ts';
 import { compareArms } from '../statistics.ts';
 
 /** Two experiments side by side, case by case. */
@@ -71,13 +72,24 @@ export const pairCases = (before: readonly CaseScore[], after: readonly CaseScor
   return [...paired, ...added].sort((a, b) => dropOf(b) - dropOf(a) || (a.name < b.name ? -1 : 1));
 };
 
-/** Returns the figures of paired cases: those with a score in both. */
+type Figures = Awaited<ReturnType<typeof compareArms>>;
+
+/** Figures of the last comparisons, by what they were computed from: a page asks for them again with each of its pages. */
+const known = new Map<string, Promise<Figures>>();
+const mostKnown = 50;
+
+/** Resolves to the figures of paired cases: of those with a score in both. */
 export const figuresOf = (
   cases: readonly ComparedCase[],
-  { confidence, seed }: { confidence: number; seed: readonly string[] },
-) => {
+  options: { confidence: number; seed: readonly string[] },
+): Promise<Figures> => {
   const scored = cases.flatMap(({ before, after }) =>
     before === null || after === null ? [] : [{ before, after }],
   );
-  return compareArms(scored, { confidence, seed });
+  const key = sha256(JSON.stringify([options, scored.map(({ before, after }) => [before, after])]));
+  const figures = known.get(key) ?? compareArms(scored, options);
+  known.delete(key);
+  known.set(key, figures);
+  if (known.size > mostKnown) known.delete(known.keys().next().value!);
+  return figures;
 };

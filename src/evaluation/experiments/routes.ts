@@ -120,28 +120,34 @@ export const experimentRoutes = (db: Database): Route[] => {
       find,
       query: compareQuery,
       response: comparison,
-      handler: ({ found, query }) =>
-        db.run(async (executor) => {
+      handler: async ({ found, query }) => {
+        const cases = await db.run(async (executor) => {
           const other = isId(query.with) ? await findExperiment(executor, query.with) : undefined;
           if (!other) throw unprocessable([{ path: 'with', message: 'is not an experiment' }]);
           if (other.dataset_id !== found.dataset_id) {
             throw unprocessable([{ path: 'with', message: 'is an experiment over another dataset' }]);
           }
           const before = await listCaseScores(executor, found.id);
-          const cases = pairCases(before, await listCaseScores(executor, other.id));
-          const figures = figuresOf(cases, { confidence, seed: [found.id, other.id] });
-          const [from = 0] = readPosition(query.next, 'drop', ['time']) ?? [];
-          const rest = cases.slice(from ?? 0, (from ?? 0) + query.limit + 1);
-          const next = (from ?? 0) + query.limit;
-          const page = sortedPage(
-            rest,
-            query.limit,
-            () => positionCursor('drop', [next]),
-            (one) => one,
-          );
-          const { pValue: p_value, detectableDrop: detectable_drop, ...shown } = figures;
-          return { ...shown, p_value, detectable_drop, ...page };
-        }),
+          return pairCases(before, await listCaseScores(executor, other.id));
+        });
+        const seed = [found.id, query.with.toLowerCase()];
+        const {
+          pValue: p_value,
+          detectableDrop: detectable_drop,
+          ...shown
+        } = await figuresOf(cases, {
+          confidence,
+          seed,
+        });
+        const from = readPosition(query.next, 'drop', ['time'])?.[0] ?? 0;
+        const page = sortedPage(
+          cases.slice(from, from + query.limit + 1),
+          query.limit,
+          () => positionCursor('drop', [from + query.limit]),
+          (one) => one,
+        );
+        return { ...shown, p_value, detectable_drop, ...page };
+      },
     }),
     jsonRoute({
       ...reads,

@@ -55,7 +55,7 @@ export const decide = async (executor: Executor, check: Check): Promise<Decision
   const after = await listCaseScores(executor, candidate!, judges);
   const cases = pairCases(before, after);
   const { max_drop: maxDrop, confidence } = check.rules;
-  const comparison = figuresOf(cases, { confidence, seed: [candidate!, published] });
+  const comparison = await figuresOf(cases, { confidence, seed: [candidate!, published] });
   const arms = [armOf(before), armOf(after)];
   const figures: GateFigures = {
     cases: comparison.cases,
