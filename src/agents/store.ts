@@ -76,16 +76,14 @@ export interface Agent extends Omit<AgentRecord, 'callbacks' | 'approval_role'> 
 
 export const defaultApprovalRole: Record<AgentMode, Role> = { worker: 'builder', conversational: 'member' };
 
+/** Fields of an agent that no version has, besides `max_concurrency` of its settings. */
+export const unversioned = ['name', 'description', 'mode', 'callbacks', 'release', 'gate'] as const;
+
 /** Columns that are no content. `agent_content` in the migrations has the same. */
-const unversioned = new Set<string>([
+const ownColumns = new Set<string>([
+  ...unversioned,
   'id',
-  'name',
-  'description',
-  'mode',
-  'callbacks',
   'max_concurrency',
-  'release',
-  'gate',
   'version',
   'latest_version',
   'publication_id',
@@ -97,7 +95,7 @@ const unversioned = new Set<string>([
   'updated_at',
 ]);
 
-export const contentColumns: readonly string[] = columns.filter((name) => !unversioned.has(name));
+export const contentColumns: readonly string[] = columns.filter((name) => !ownColumns.has(name));
 
 /** Returns the content that columns of a row have. */
 export const contentOf = (row: object): Content =>

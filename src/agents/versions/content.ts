@@ -9,16 +9,16 @@ import {
   type Content,
   contentOf,
   defaultApprovalRole,
+  unversioned,
 } from '../store.ts';
 
-/** Fields of an agent that no version has. */
-const unversioned: readonly string[] = ['name', 'description', 'mode', 'callbacks', 'release', 'gate'];
+const isUnversioned = (name: string): boolean => (unversioned as readonly string[]).includes(name);
 
 /** Content as it is shown: the fields of an agent that a version has. */
-export type ShownContent = Omit<
-  AgentFields,
-  'name' | 'description' | 'mode' | 'callbacks' | 'release' | 'gate' | 'approval_role' | 'settings'
-> & { approval_role: Role; settings: Omit<AgentFields['settings'], 'max_concurrency'> };
+export type ShownContent = Omit<AgentFields, (typeof unversioned)[number] | 'approval_role' | 'settings'> & {
+  approval_role: Role;
+  settings: Omit<AgentFields['settings'], 'max_concurrency'>;
+};
 
 /** Returns the agent with this content in place of the published one; null: as it is. */
 export const withContent = (agent: Agent, content: Content | null): Agent => {
@@ -39,7 +39,7 @@ export const withDraft = (agent: Agent): Agent => withContent(agent, agent.draft
 /** Returns the content of the agent as it is shown. */
 export const shownContent = (agent: Agent): ShownContent => {
   const { max_concurrency: _published, ...settings } = agent.settings;
-  const names = Object.keys(agents.fields).filter((name) => !unversioned.includes(name));
+  const names = Object.keys(agents.fields).filter((name) => !isUnversioned(name));
   const fields = Object.fromEntries(names.map((name) => [name, agent[name as keyof Agent]]));
   return { ...fields, settings } as ShownContent;
 };
@@ -49,7 +49,7 @@ export const hashOf = (content: ShownContent): string => sha256(rfc8785(content)
 
 /** Returns the changes of what no version has. */
 export const unversionedChanges = ({ settings, ...changes }: AgentChanges): AgentChanges => ({
-  ...Object.fromEntries(Object.entries(changes).filter(([name]) => unversioned.includes(name))),
+  ...Object.fromEntries(Object.entries(changes).filter(([name]) => isUnversioned(name))),
   ...(settings?.max_concurrency === undefined
     ? {}
     : { settings: { max_concurrency: settings.max_concurrency } }),
