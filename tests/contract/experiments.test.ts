@@ -490,7 +490,8 @@ onEachDatabase((at) => {
     const agents = spans.filter(({ name }) => name.startsWith('invoke_agent'));
     expect(agents).toHaveLength(1);
     const ids = { 'agent_platform.experiment.id': traced.id, 'agent_platform.trial.id': trial.id };
-    expect(agents[0]!.attributes).toMatchObject(ids);
+    const version = String(trial.agent_version);
+    expect(agents[0]!.attributes).toMatchObject({ ...ids, 'gen_ai.agent.version': version });
     const score = spans.find(({ name }) => name === 'evaluate steps')!;
     expect(score).toMatchObject({ traceId: agents[0]!.traceId, attributes: ids });
   });
