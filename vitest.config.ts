@@ -48,7 +48,8 @@ const wide = [
       .filter((file) => file.endsWith('.test.ts') && isOnBoth(file)),
   ),
   'packages/cron/src/occurrences.oracle.test.ts',
-  'tests/contract/permissions.test.ts',
+  'src/runtime/model/model.test.ts',
+  'tests/contract/{lists,permissions}.test.ts',
 ];
 const never = ['**/node_modules/**', '**/*.long.test.ts'];
 

@@ -58,14 +58,14 @@ const operationsOf = async (at: Fixture): Promise<Operation[]> => {
   return (await Promise.all(documents)).flat().filter(({ id }) => permissions.get(id)!.role !== 'anyone');
 };
 
-/** Of the scopes that do not decide about an operation, one in so many meets it. */
-const sampled = process.env.SMALL_SAMPLES ? 30 : 6;
+/** Of the scopes that do not decide about an operation, and of all other pairs, one in so many is tried. */
+const [sampled, others] = process.env.SMALL_SAMPLES ? [30, 96] : [6, 24];
 
 /**
  * Who sends the request of the `n`th pair of caller and operation. All pairs both ways would take half a minute, because
  * a refusal is a transaction. Each operation meets every scope with the role that it requires, in the short run only the
- * scopes that decide about it and a sixth of the others, with SMALL_SAMPLES a thirtieth. Of the rest one pair in 24 will do: other roles, the same
- * handlers below /api/v1, and a session, which acts as its key.
+ * scopes that decide about it and a part of the others. Of the rest a few pairs will do: other roles, the same handlers
+ * below /api/v1, and a session, which acts as its key.
  */
 const chosen = (n: number, { role, granted, byKey, bySession }: Caller, { id, url }: Operation): Client[] => {
   const { role: needed, scope } = permissions.get(id)!;
@@ -74,7 +74,10 @@ const chosen = (n: number, { role, granted, byKey, bySession }: Caller, { id, ur
   const every = counts && needed === role && !url.startsWith('/api/v1/');
   // Without the session the next requests would be 401, and a session never counts for those that are for programs.
   const noSession = ['signOut', 'sendTraces', 'callAgent'].includes(id);
-  return [...(every || n % 24 === 0 ? [byKey] : []), ...(!noSession && n % 24 === 12 ? [bySession] : [])];
+  return [
+    ...(every || n % others === 0 ? [byKey] : []),
+    ...(!noSession && n % others === others / 2 ? [bySession] : []),
+  ];
 };
 
 /** Neither changes anything nor reads much: no id exists, and no body and no query is valid. */

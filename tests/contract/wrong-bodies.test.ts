@@ -19,7 +19,7 @@ interface Part {
 
 // That an id is one of something is checked after the schema.
 const formats = { uuid: true, uri: true, 'date-time': /^\d{4}-.*Z$/ } as const;
-const ajv = new Ajv2020({ strict: false, formats });
+const ajv = new Ajv2020({ strict: false, formats, inlineRefs: false, code: { optimize: false } });
 const validators = new Map<Schema, (value: unknown) => boolean>();
 
 /** Whether a property of this schema takes `value`. */
