@@ -2,7 +2,17 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import type { Client } from '../harness/http.ts';
 import { until } from '../harness/wait.ts';
-import { expectError, faults, newKey, ok, onEachDatabase, query, unknownId } from './fixture.ts';
+import {
+  expectError,
+  type Fixture,
+  faults,
+  newKey,
+  ok,
+  onEachDatabase,
+  query,
+  unknownId,
+  useReplicas,
+} from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -388,5 +398,53 @@ describe('the gate of an agent', () => {
         await cancelled(agent, publication);
       });
     });
+  });
+});
+
+describe('the gate of an agent on two replicas', () => {
+  let a: Fixture;
+  let b: Fixture;
+  useReplicas((one, other) => {
+    a = one;
+    b = other;
+  });
+
+  test('a verdict that both compute is applied once', async () => {
+    const graders = [{ type: 'contains', values: ['Fine'] }];
+    const { id: dataset_id } = await ok(a.api.post('/datasets', { name: 'both', graders }));
+    await ok(a.api.post(`/datasets/${dataset_id}/import`, { content: lines(twenty) }));
+    const gate = { dataset_id, trials: 1 };
+    const { id } = await ok(a.api.post('/agents', { name: 'both', mode: 'worker', release: 'manual', gate }));
+    await ok(a.api.patch(`/agents/${id}`, worse));
+    const begun = await ok(b.api.post(`/agents/${id}/publish`), 202);
+    /** Holds the lock of the agent until both replicas wait for it. */
+    const hold = () =>
+      a.db.tx(async (tx) => {
+        await sql`select from agents where id = ${id} for no key update`.execute(tx);
+        await until(async () => {
+          const { rows } = await sql<{ n: number }>`select count(*)::integer as n from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`.execute(tx);
+          return rows[0]!.n >= 2;
+        }, 60_000);
+      });
+    await hold();
+    await hold();
+    const read = () => ok(b.api.get(`/agents/${id}/publications/${begun.id}`));
+    const ended = await until(async () => {
+      const now = await read();
+      return now.state === 'checking' ? undefined : now;
+    });
+    expect(ended).toMatchObject({ state: 'blocked', gate: { experiment_ids: { length: 3 } } });
+    const { data: experiments } = await ok(a.api.get(`/experiments?agent_id=${id}`));
+    expect(experiments).toHaveLength(3);
+    const { data: audits } = await ok(a.api.get(`/audits?target_id=${id}&action=agent.publish`));
+    expect(audits.map(({ details }: Json) => details.state)).toEqual(['blocked', 'checking']);
+    const states = async ({ test }: Fixture) =>
+      [
+        ...(await test.as(undefined, '').get('/metrics')).text.matchAll(
+          /publications_total\{state="blocked"\} (\d+)/g,
+        ),
+      ].map(([, n]) => Number(n));
+    await until(async () => (await states(a))[0]! + (await states(b))[0]! === 1);
   });
 });
