@@ -152,7 +152,7 @@ export const createAgent = async (
 ): Promise<Agent> => {
   checkWorkerFields(fields.mode, fields);
   await checkReferences(tx, fields);
-  await lockGate(tx, actor, hooks, { before: null, after: fields }, options);
+  await lockGate(tx, actor, hooks, { before: null, after: fields, isExternal: false }, options);
   const id = newId();
   const { stored, shown } = await hooks.callbacks.add(tx, { agentId: id }, fields.callbacks, actor);
   const agent = await insertAgent(tx, id, stored, fields);
@@ -188,7 +188,13 @@ export const lockToUpdate = async (
   const before = withDraft(agent);
   await checkChanges(tx, before, changes);
   const merged = agents.merge(before, changes);
-  await lockGate(tx, actor, hooks, { before: agent, after: merged }, options);
+  await lockGate(
+    tx,
+    actor,
+    hooks,
+    { before, after: merged, isExternal: agent.execution === 'external' },
+    options,
+  );
   // What is published at once is compared to what is published: the draft may be looser.
   const bound = merged.release === 'automatic' ? agent : before;
   await checkMayLoosen(tx, actor, bound, {

@@ -14,18 +14,25 @@ export interface GateOptions {
 
 type Gated = Pick<Agent, 'mode' | 'release' | 'execution' | 'gate'>;
 
+interface GateChange {
+  /** The agent with its draft; null for a new one. */
+  before: Gated | null;
+  after: Gated;
+  /** External workers execute the published version. */
+  isExternal: boolean;
+}
+
 const wrong = (path: string, message: string) => unprocessable([{ path, message }]);
 
 /**
- * Keeps the dataset of the gate that the agent has after a change from being deleted until the transaction ends. `before`:
- * the published agent, null for a new one. Throws 403 for a change by who is no admin, and 422 for a gate that the agent
- * cannot have.
+ * Keeps the dataset of the gate that the agent has after a change from being deleted until the transaction ends. Throws
+ * 403 for a change by who is no admin, and 422 for a gate that the agent cannot have.
  */
 export const lockGate = async (
   tx: Tx,
   { principal }: Actor,
   hooks: { gatekeeper: () => Gatekeeper },
-  { before, after }: { before: Gated | null; after: Gated },
+  { before, after, isExternal }: GateChange,
   { mayLackCases = false }: GateOptions,
 ): Promise<void> => {
   const { gate } = after;
@@ -39,13 +46,13 @@ export const lockGate = async (
       ? wrong('release', 'cannot be automatic while the agent has a gate; remove the gate first')
       : wrong('gate', 'requires `release: manual`');
   }
-  if (after.execution === 'external' || before?.execution === 'external') {
-    throw isChanged
-      ? wrong(
-          'gate',
-          'is not for agents that external workers execute: the platform cannot run them on a case',
-        )
-      : wrong('execution', 'cannot be external while the agent has a gate; remove the gate first');
+  const isExternalNow = after.execution === 'external';
+  if (isChanged && (isExternalNow || isExternal)) {
+    const message = 'is not for agents that external workers execute: the platform cannot run them on a case';
+    throw wrong('gate', message);
+  }
+  if (isExternalNow && before?.execution !== 'external') {
+    throw wrong('execution', 'cannot be external while the agent has a gate; remove the gate first');
   }
   if (isChanged) await hooks.gatekeeper().lockGate(tx, after.mode, gate, { mayLackCases });
 };

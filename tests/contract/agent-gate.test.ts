@@ -268,7 +268,7 @@ describe('the gate of an agent', () => {
       expect(await get(agent)).toMatchObject({ version: 2, has_changes: false });
     });
 
-    test('scores of people and of judges that are not calibrated do not count: nothing to count is inconclusive', async () => {
+    test('scores of people and of judges that are not calibrated do not count, and those of calibrated ones do', async () => {
       const graders = [
         { type: 'llm_judge', rubric: 'Is it fine?' },
         { type: 'human', question: 'Is it?' },
@@ -285,6 +285,18 @@ describe('the gate of an agent', () => {
       const second = (await checked(agent)).body.error.publication;
       expect(second.state).toBe('inconclusive');
       expect(second.id, 'no verdict is kept: what had no score runs again').not.toBe(publication.id);
+      await query(
+        at(),
+        sql`insert into labels (trial_id, grader, principal_id, principal_name, verdict, judge_key, judge_verdict)
+          select new_id(), 'llm_judge', 'p', 'p', case when n > 10 then 'pass' else 'fail' end, j.judge_key, 'pass'
+          from generate_series(1, 50) n cross join (select distinct s.judge_key from scores s
+            join trials t on t.id = s.trial_id where t.agent_id = ${agent.id} and s.judge_key is not null) j`,
+      );
+      const calibrated = (await checked(agent)).body.error.publication;
+      expect(calibrated, 'failed trials count for the judge that was not asked').toMatchObject({
+        state: 'blocked',
+        gate: { cases: 20, before: 1, after: 0, excluded_trials: 0 },
+      });
     });
 
     test('too few enabled cases are inconclusive at once, and without a gate check_only is refused', async () => {
@@ -409,42 +421,67 @@ describe('the gate of an agent on two replicas', () => {
     b = other;
   });
 
-  test('a verdict that both compute is applied once', async () => {
-    const graders = [{ type: 'contains', values: ['Fine'] }];
-    const { id: dataset_id } = await ok(a.api.post('/datasets', { name: 'both', graders }));
-    await ok(a.api.post(`/datasets/${dataset_id}/import`, { content: lines(twenty) }));
-    const gate = { dataset_id, trials: 1 };
-    const { id } = await ok(a.api.post('/agents', { name: 'both', mode: 'worker', release: 'manual', gate }));
-    await ok(a.api.patch(`/agents/${id}`, worse));
-    const begun = await ok(b.api.post(`/agents/${id}/publish`), 202);
-    /** Holds the lock of the agent until both replicas wait for it. */
-    const hold = () =>
-      a.db.tx(async (tx) => {
-        await sql`select from agents where id = ${id} for no key update`.execute(tx);
-        await until(async () => {
-          const { rows } = await sql<{ n: number }>`select count(*)::integer as n from pg_stat_activity
+  /** Holds the lock of the agent until `waiting` replicas wait for it, and `then` is done. */
+  const hold = (id: string, waiting: number, then: () => Promise<unknown> = async () => {}) =>
+    a.db.tx(async (tx) => {
+      await sql`select from agents where id = ${id} for no key update`.execute(tx);
+      await until(async () => {
+        const { rows } = await sql<{ n: number }>`select count(*)::integer as n from pg_stat_activity
             where datname = current_database() and wait_event_type = 'Lock'`.execute(tx);
-          return rows[0]!.n >= 2;
-        }, 60_000);
-      });
-    await hold();
-    await hold();
-    const read = () => ok(b.api.get(`/agents/${id}/publications/${begun.id}`));
-    const ended = await until(async () => {
-      const now = await read();
-      return now.state === 'checking' ? undefined : now;
+        return rows[0]!.n >= waiting;
+      }, 60_000);
+      await then();
     });
-    expect(ended).toMatchObject({ state: 'blocked', gate: { experiment_ids: { length: 3 } } });
-    const { data: experiments } = await ok(a.api.get(`/experiments?agent_id=${id}`));
+  const begin = async (draft: object) => {
+    const graders = [{ type: 'contains', values: ['Fine'] }];
+    const name = `both ${Math.random()}`;
+    const dataset = await ok(a.api.post('/datasets', { name, graders }));
+    await ok(a.api.post(`/datasets/${dataset.id}/import`, { content: lines(twenty) }));
+    const gate = { dataset_id: dataset.id, trials: 1 };
+    const agent = await ok(a.api.post('/agents', { name, mode: 'worker', release: 'manual', gate }));
+    await ok(a.api.patch(`/agents/${agent.id}`, draft));
+    const { id } = await ok(b.api.post(`/agents/${agent.id}/publish`), 202);
+    const ended = () =>
+      until(async () => {
+        const now = await ok(b.api.get(`/agents/${agent.id}/publications/${id}`));
+        return now.state === 'checking' ? undefined : now;
+      });
+    return { agent, dataset, ended };
+  };
+
+  test('a verdict that both compute is applied once, on the cases with which the check began', async () => {
+    const { agent, dataset, ended } = await begin(worse);
+    const { data: cases } = await ok(a.api.get(`/datasets/${dataset.id}/cases`));
+    await ok(a.api.patch(`/datasets/${dataset.id}/cases/${cases[0].id}`, { enabled: false }));
+    await hold(agent.id, 2);
+    await hold(agent.id, 2);
+    expect(await ended()).toMatchObject({
+      state: 'blocked',
+      gate: { cases: 20, experiment_ids: { length: 3 } },
+    });
+    const { data: experiments } = await ok(a.api.get(`/experiments?agent_id=${agent.id}`));
     expect(experiments).toHaveLength(3);
-    const { data: audits } = await ok(a.api.get(`/audits?target_id=${id}&action=agent.publish`));
+    const { data: audits } = await ok(a.api.get(`/audits?target_id=${agent.id}&action=agent.publish`));
     expect(audits.map(({ details }: Json) => details.state)).toEqual(['blocked', 'checking']);
-    const states = async ({ test }: Fixture) =>
-      [
-        ...(await test.as(undefined, '').get('/metrics')).text.matchAll(
-          /publications_total\{state="blocked"\} (\d+)/g,
-        ),
-      ].map(([, n]) => Number(n));
-    await until(async () => (await states(a))[0]! + (await states(b))[0]! === 1);
+    const blocked = async ({ test }: Fixture) => {
+      const { text } = await test.as(undefined, '').get('/metrics');
+      return Number(text.match(/publications_total\{state="blocked"\} (\d+)/)![1]);
+    };
+    await until(async () => (await blocked(a)) + (await blocked(b)) === 1);
+  });
+
+  test('a version that passed and names what was deleted in the meantime is not published', async () => {
+    const llm = await ok(a.api.post('/llm-configurations', { name: 'gone', kind: 'mock', model: 'mock' }));
+    const { agent, ended } = await begin({ fallback_llm_ids: [llm.id] });
+    await ok(a.api.patch(`/agents/${agent.id}`, { fallback_llm_ids: [] }));
+    await hold(agent.id, 1, async () => {
+      expect((await b.api.delete(`/llm-configurations/${llm.id}`)).status).toBe(204);
+    });
+    expect(await ended()).toMatchObject({
+      state: 'inconclusive',
+      reason: expect.stringMatching(/deleted during the check: fallback_llm_ids/),
+      gate: { drop: 0 },
+    });
+    expect(await ok(a.api.get(`/agents/${agent.id}`))).toMatchObject({ version: 1, has_changes: false });
   });
 });

@@ -231,6 +231,14 @@ describe('versions of an agent', () => {
       await until(async () => (await get(agent)).canary === null, 30_000);
       const { data } = await ok(at().api.get(`/audits?target_id=${agent.id}&action=agent.canary_abort`));
       expect(data).toMatchObject([{ details: { reason: 'until', version: 1 } }]);
+      const attention = async () =>
+        (await ok(at().app.get('/overview'))).attention.filter(
+          ({ subject }: { subject: { id: string } | null }) => subject?.id === agent.id,
+        );
+      await until(async () => (await attention()).length === 1);
+      expect(await attention()).toMatchObject([{ kind: 'canary_aborted', severity: 'info' }]);
+      await patch(agent, { instructions: 'newer' });
+      await until(async () => (await attention()).length === 0);
     });
 
     test('a version that names what was deleted cannot be returned to, and its Work Items say so', async () => {

@@ -80,6 +80,14 @@ export const everything = () => ({
       semantic_data_models: ['Sales'],
       callbacks: [{ url: `${nowhere}/hook`, headers: { authorization: `Bearer ${secret('TRACES')}` } }],
       settings: { max_steps: 5 },
+      // Its dataset has no cases yet: they are imported afterwards.
+      release: 'manual',
+      gate: {
+        dataset: 'Nights',
+        tags: ['month end'],
+        graders: [{ type: 'llm_judge', rubric: 'The books are closed.', llm: 'House model' }],
+        trials: 2,
+      },
       schedules: [
         {
           key: 'nightly',

@@ -627,6 +627,43 @@ describe('a document of the workspace', () =>
       await at().sql`delete from users where id in (${a.id}, ${b.id})`;
     });
 
+    test('gives an agent a gate whose cases come later, and one that leaves it out keeps it', async () => {
+      const graders = [{ type: 'llm_judge', rubric: 'Good?', llm: 'House' }];
+      const gated = (gate: object) => ({
+        version: 1,
+        llm_configurations: [house({ api_key: 'x' })],
+        datasets: [{ name: 'Set' }],
+        agents: [worker('Gated', { release: 'manual', gate })],
+      });
+      expect(await refused(gated({ dataset: 'Nowhere' }))).toEqual([
+        expect.stringMatching(/^document\.agents\[0\]\.gate\.dataset: there is no dataset "Nowhere"/),
+      ]);
+      expect(await refused(gated({ dataset: 'Set', trials: 0, speed: 1 }))).toEqual([
+        expect.stringMatching(/gate\.speed: is not a field here/),
+        expect.stringMatching(/gate\.trials: /),
+      ]);
+      await ok(apply(at(), gated({ dataset: 'Set', graders })));
+      const read = async () =>
+        (await ok(at().api.get('/agents'))).data.find((one: Json) => one.name === 'Gated');
+      const agent = await read();
+      expect(agent.gate).toMatchObject({ trials: 3, graders: [{ llm_id: expect.any(String) }] });
+      const own = (document: Json) => document.agents.find(({ name }: Json) => name === 'Gated');
+      expect(own(parse(await exported(at()))).gate).toMatchObject({ dataset: 'Set', graders });
+      const left = { version: 1, agents: [worker('Gated', { instructions: 'New.' })] };
+      await ok(apply(at(), left));
+      expect(await read()).toMatchObject({
+        gate: agent.gate,
+        release: 'manual',
+        has_changes: true,
+        version: 1,
+      });
+      expect(await refused({ version: 1, agents: [worker('Gated', { release: 'automatic' })] })).toEqual([
+        expect.stringMatching(/release: cannot be automatic while the agent has a gate/),
+      ]);
+      await ok(apply(at(), { version: 1, agents: [worker('Gated', { gate: null, release: 'automatic' })] }));
+      expect(await read()).toMatchObject({ gate: null, instructions: '' });
+    });
+
     test('says how tools may be used before the server lists them', async () => {
       const server = (url: string, tools: object) => ({
         version: 1,
