@@ -24,7 +24,7 @@ export interface GateFigures {
 export type Verdict = 'passed' | 'blocked' | 'inconclusive';
 
 /** A check that begins, of a version of the locked agent. */
-export interface NewCheck {
+interface NewCheck {
   publicationId: string;
   agent: Agent;
   gate: Gate;
