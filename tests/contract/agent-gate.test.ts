@@ -421,14 +421,15 @@ describe('the gate of an agent on two replicas', () => {
     b = other;
   });
 
-  /** Holds the lock of the agent until `waiting` replicas wait for it, and `then` is done. */
-  const hold = (id: string, waiting: number, then: () => Promise<unknown> = async () => {}) =>
+  /** Holds the lock of the agent until both replicas wait for it, and `then` is done. */
+  const hold = (id: string, then: () => Promise<unknown> = async () => {}) =>
     a.db.tx(async (tx) => {
       await sql`select from agents where id = ${id} for no key update`.execute(tx);
       await until(async () => {
-        const { rows } = await sql<{ n: number }>`select count(*)::integer as n from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock'`.execute(tx);
-        return rows[0]!.n >= waiting;
+        // The first one that waits has the lock of the row's tuple, and the second waits for that.
+        const { rows } = await sql`select from pg_locks where locktype = 'tuple' and not granted
+          and relation = 'agents'::regclass`.execute(tx);
+        return rows.length > 0;
       }, 60_000);
       await then();
     });
@@ -453,8 +454,8 @@ describe('the gate of an agent on two replicas', () => {
     const { agent, dataset, ended } = await begin(worse);
     const { data: cases } = await ok(a.api.get(`/datasets/${dataset.id}/cases`));
     await ok(a.api.patch(`/datasets/${dataset.id}/cases/${cases[0].id}`, { enabled: false }));
-    await hold(agent.id, 2);
-    await hold(agent.id, 2);
+    await hold(agent.id);
+    await hold(agent.id);
     expect(await ended()).toMatchObject({
       state: 'blocked',
       gate: { cases: 20, experiment_ids: { length: 3 } },
@@ -474,7 +475,7 @@ describe('the gate of an agent on two replicas', () => {
     const llm = await ok(a.api.post('/llm-configurations', { name: 'gone', kind: 'mock', model: 'mock' }));
     const { agent, ended } = await begin({ fallback_llm_ids: [llm.id] });
     await ok(a.api.patch(`/agents/${agent.id}`, { fallback_llm_ids: [] }));
-    await hold(agent.id, 1, async () => {
+    await hold(agent.id, async () => {
       expect((await b.api.delete(`/llm-configurations/${llm.id}`)).status).toBe(204);
     });
     expect(await ended()).toMatchObject({
