@@ -15,6 +15,7 @@ export { FormFields } from './FormFields.tsx';
 export { jsonText, readObject, readValue, valueText } from './json.ts';
 export { useKeptRows } from './kept-rows.ts';
 export { ListPage } from './ListPage.tsx';
+export { MakeCaseButton } from './MakeCaseButton.tsx';
 export { NoAgents } from './NoAgents.tsx';
 export { FormProblems, SubmitForm } from './SubmitForm.tsx';
 export { useSettingsTest } from './settings-test.ts';

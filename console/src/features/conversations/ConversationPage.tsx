@@ -3,7 +3,7 @@ import { Suspense, useState } from 'react';
 import { perform, useAction, useOperation } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { conversationOwner, FilesTab } from '../../files/index.ts';
-import { PageTabs } from '../../resource/index.ts';
+import { MakeCaseButton, PageTabs } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
@@ -13,6 +13,7 @@ import { Time } from '../../time/index.ts';
 import {
   Button,
   CopyButton,
+  Link,
   Loaded,
   Page,
   Problem,
@@ -62,6 +63,13 @@ const Actions = ({
       <Button busy={create.busy} disabledReason={mayCreate} onClick={() => void create.run()}>
         {words.newConversation}
       </Button>
+      {conversation.run && ['completed', 'error'].includes(conversation.run.status) && (
+        <MakeCaseButton
+          key={conversation.run.id}
+          source={{ run_id: conversation.run.id }}
+          mode="conversational"
+        />
+      )}
       {create.error && <Problem error={create.error} />}
       {open === 'rename' && <RenameDialog params={params} conversation={conversation} onClose={close} />}
       {open === 'delete' && (
@@ -95,7 +103,23 @@ const Shown = ({
       lead={
         <>
           <Words text={words.started} at={<Time at={created_at} />} by={created_by_name ?? words.someone} />{' '}
-          {run?.model && words.model(run.model)}
+          {run?.model && words.model(run.model)}{' '}
+          {run && run.agent_version !== null && (
+            <Words
+              text={words.version}
+              version={
+                <Link
+                  href={to(
+                    '/agents/$agentId',
+                    { agentId: params.agent_id },
+                    { tab: 'versions', from: String(run.agent_version) },
+                  )}
+                >
+                  {words.versionOf(run.agent_version)}
+                </Link>
+              }
+            />
+          )}
         </>
       }
       actions={<Actions params={params} conversation={conversation} />}

@@ -3,7 +3,7 @@ import { type ReactNode, Suspense } from 'react';
 import { useBaseUrl, useOperation } from '../../api/index.ts';
 import { FilesTab, workItemOwner } from '../../files/index.ts';
 import { useDecisions } from '../../messages/index.ts';
-import { DeleteButton, PageTabs, workItemName } from '../../resource/index.ts';
+import { DeleteButton, MakeCaseButton, PageTabs, workItemName } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { files } from '../../text/en/files.ts';
@@ -110,6 +110,9 @@ const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefine
             >
               <p>{words.deleteMore}</p>
             </DeleteButton>
+          )}
+          {(item.status === 'COMPLETED' || item.status === 'ERROR') && (
+            <MakeCaseButton source={{ work_item_id: item.id }} mode="worker" />
           )}
           {item.status === 'DRAFT' && <EditDraft id={item.id} />}
           <ActionButtons item={item} allowed={item.allowed_actions} primary={!(waits && showsCalls)} />

@@ -7,6 +7,8 @@ export const conversations = catalog({
   started: 'Started {at} by {by}.',
   someone: 'someone',
   model: (model: string) => `The last reply is by ${model}.`,
+  version: '{version} of the agent replied.',
+  versionOf: (version: number) => `Version ${number(version)}`,
   states: { idle: '', running: 'Running', needs_review: 'Waits for a person' },
   newConversation: 'New conversation',
   rename: 'Rename',

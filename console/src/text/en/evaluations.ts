@@ -357,11 +357,4 @@ export const evaluations = catalog({
   votesOf: (votes: number) => plural(votes, { one: '# vote', other: '# votes' }),
   unknown: '–',
   filterOff: { true: 'Enabled', false: 'Off' },
-
-  makeCase: 'Make a case',
-  makeCaseText: 'The run becomes a test: its messages and tool results are recorded, secrets are taken out.',
-  intoNew: 'New dataset',
-  newDatasetName: 'Name of the dataset',
-  defaultName: 'Empty: the name of the run.',
-  defaultExpected: 'Text or JSON. Empty: its result, if it completed.',
 });
