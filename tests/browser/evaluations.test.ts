@@ -116,4 +116,25 @@ describeInBrowser('evaluations', (at) => {
     await page.getByText('3 of 4').waitFor();
     expect(await labels()).toMatchObject([{ verdict: 'pass' }]);
   });
+
+  test('a finished Work Item becomes a case of a new dataset', async () => {
+    const { item } = await evaluated();
+    const page = await at().open(`/work-items/${item.id}`, { as: 'builder' });
+    await page.getByText('Version', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Make a case' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Make a case' });
+    await dialog.getByRole('combobox', { name: 'Dataset' }).click();
+    await page.getByRole('option', { name: 'New dataset' }).click();
+    await dialog.getByLabel('Name of the dataset').fill('Of runs');
+    await dialog.getByLabel('Name', { exact: true }).fill('The first');
+    await dialog.getByLabel('Expected').fill('{"total": 480}');
+    await dialog.getByLabel('Tags').fill('due');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Create case' }).click();
+    await dialog.getByRole('link', { name: 'Open case' }).click();
+    await page.getByRole('heading', { level: 1, name: 'The first' }).waitFor();
+    await page.getByRole('region', { name: 'Recording' }).getByText('Edit result').waitFor();
+    await page.getByRole('link', { name: 'Of runs' }).click();
+    await page.getByRole('row', { name: /The first.*480.*due/ }).waitFor();
+  });
 });

@@ -1,6 +1,11 @@
 import type { OperationId, ReadId } from './operations.ts';
 
-const versions = ['listAgentVersions', 'listAgentPublications', 'getAgentVersion'] as const;
+const versions = [
+  'listAgentVersions',
+  'listAgentPublications',
+  'getAgentPublication',
+  'getAgentVersion',
+] as const;
 const agents = ['listAgentSummaries', 'getAgentOverview', 'getAgent', ...versions] as const;
 const conversation = ['getConversationDetail', 'listConversations'] as const;
 const schedules = [
@@ -48,6 +53,7 @@ export const changes = {
   deleteAgent: 'everything',
   discardAgentDraft: agents,
   publishAgent: agents,
+  cancelAgentPublication: agents,
   rollBackAgent: agents,
   startCanary: agents,
   promoteCanary: agents,

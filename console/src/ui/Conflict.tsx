@@ -2,12 +2,53 @@ import { states } from '../text/en/states.ts';
 import { Button } from './Button.tsx';
 import css from './Conflict.module.css';
 import { Dialog } from './Dialog.tsx';
+import { type DiffLine, diffLines } from './line-diff.ts';
 
 export interface Difference {
   label: string;
   theirs: string;
   mine: string;
+  /** Compared by line: what only one side has is marked. */
+  byLine?: boolean;
 }
+
+const Lines = ({ lines, mark }: { lines: readonly DiffLine[]; mark: string }) => (
+  <div className={css.lines} tabIndex={0}>
+    {lines.map((line, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the place of a line is what it is.
+      <div key={index} className={css[line.mark]}>
+        <span>{line.mark === 'only' ? mark : ''}</span>
+        <span>{line.text}</span>
+      </div>
+    ))}
+  </div>
+);
+
+const Sides = ({ theirs, mine, byLine }: Difference) => {
+  if (!byLine) {
+    return (
+      <>
+        <td>
+          <pre className={css.theirs}>{theirs}</pre>
+        </td>
+        <td>
+          <pre className={css.mine}>{mine}</pre>
+        </td>
+      </>
+    );
+  }
+  const { left, right } = diffLines(theirs, mine);
+  return (
+    <>
+      <td>
+        <Lines lines={left} mark={states.removed} />
+      </td>
+      <td>
+        <Lines lines={right} mark={states.added} />
+      </td>
+    </>
+  );
+};
 
 /** Two versions next to each other. Fields that are the same are left out. */
 export const DiffView = ({
@@ -34,12 +75,7 @@ export const DiffView = ({
         {changed.map((difference) => (
           <tr key={difference.label}>
             <th scope="row">{difference.label}</th>
-            <td>
-              <pre className={css.theirs}>{difference.theirs}</pre>
-            </td>
-            <td>
-              <pre className={css.mine}>{difference.mine}</pre>
-            </td>
+            <Sides {...difference} />
           </tr>
         ))}
       </tbody>

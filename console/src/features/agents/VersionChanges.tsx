@@ -63,6 +63,7 @@ export const VersionChanges = ({
                   label: path,
                   theirs: shown(before),
                   mine: shown(after),
+                  byLine: path === 'instructions',
                 }))}
               />
             </div>

@@ -34,7 +34,7 @@ import {
 
 type Asking = 'publish' | 'discard' | 'canary' | 'promote' | 'abort' | { rollBack: number };
 
-const kinds = { published: 'on-time', canary: 'due', retired: 'manual', tested: 'manual' } as const;
+const kinds = { published: 'on-time', canary: 'due', retired: 'skipped', tested: 'due' } as const;
 
 /** Region of the canary that runs. */
 const CanaryRegion = ({ agent, ask }: { agent: PublicAgent; ask: (what: Asking) => void }) => {
@@ -77,7 +77,13 @@ const VersionsOf = ({ agent, etag }: { agent: PublicAgent; etag: string | null }
     every: listPolling(false),
     keepPrevious: true,
   });
-  const { data: publications } = useOperation('listAgentPublications', params, { query: {} });
+  const [polls, setPolls] = useState(false);
+  const { data: publications } = useOperation('listAgentPublications', params, {
+    query: {},
+    every: listPolling(polls),
+  });
+  const checking = publications?.data.find(({ state }) => state === 'checking') ?? null;
+  if (polls !== (checking !== null)) setPolls(checking !== null);
   const draft = useOperation(
     'getAgentVersion',
     { ...params, version: 'draft' },
@@ -136,6 +142,7 @@ const VersionsOf = ({ agent, etag }: { agent: PublicAgent; etag: string | null }
               : agent.release === 'automatic'
                 ? words.automatic
                 : words.same}
+            {checking && <> {words.checkRuns}</>}
           </span>
         }
         aside={
@@ -199,7 +206,9 @@ const VersionsOf = ({ agent, etag }: { agent: PublicAgent; etag: string | null }
         onChange={(next) => replace(next)}
       />
       <ReleaseForm agentId={agent.id} />
-      {asking === 'publish' && <PublishDialog agent={agent} etag={etag} onClose={close} />}
+      {asking === 'publish' && (
+        <PublishDialog agent={agent} etag={etag} onClose={close} checking={checking} />
+      )}
       {asking === 'discard' && <DiscardDialog agent={agent} etag={etag} onClose={close} />}
       {asking === 'canary' && <StartCanaryDialog agent={agent} etag={etag} onClose={close} />}
       {asking === 'promote' && <PromoteDialog agent={agent} etag={etag} onClose={close} />}

@@ -12,6 +12,8 @@ export const states = catalog({
   refreshFailed: 'and the refresh failed',
   nothingMatches: (what: string, filters: number) =>
     `No ${what} match ${plural(filters, { one: '# filter', other: '# filters' })}.`,
+  added: '+',
+  removed: '−',
   noPermission: 'You may not see this page.',
   roleNeeded: (needed: string, role: string) =>
     `It requires the role ${needed}, and you act as ${role}. An administrator can change your role.`,

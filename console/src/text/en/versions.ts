@@ -1,6 +1,8 @@
 import { catalog } from '../catalog.ts';
 import { number, plural } from '../format.ts';
 
+const pointsOf = (share: number) => number(Math.round(share * 1_000) / 10);
+
 /** Words of the versions of an agent. */
 export const versions = catalog({
   runs: (version: number) => `Version ${number(version)} runs since {at}.`,
@@ -13,6 +15,40 @@ export const versions = catalog({
   published: 'Published',
   note: 'Note',
   noteHint: 'Why it is published. Everyone who can see the agent can read it.',
+  publishGated: (dataset: string) =>
+    `It is published if it is not worse than the published version on ${dataset}.`,
+  theDataset: 'the dataset of the gate',
+  check: 'Check',
+  checkRuns: 'A check of the draft runs.',
+  progress: (ended: number, total: number) =>
+    `${number(ended)} of ${plural(total, { one: '# trial', other: '# trials' })}`,
+  goesOn: 'It goes on when this is closed, and publishes the version if it passes.',
+  cancelCheck: 'Cancel check',
+  checkCancelled: 'The check was cancelled.',
+  passed: 'Passed',
+  isPublished: (version: number) => `Version ${number(version)} is published.`,
+  onlyChecked: 'It was only checked.',
+  sentence: (before: number, after: number) => `${pointsOf(before)} → ${pointsOf(after)} points.`,
+  blocked: (before: number, after: number) => `Blocked: ${pointsOf(before)} → ${pointsOf(after)} points`,
+  isBlocked: 'Blocked',
+  pValue: (p: number) => `p = ${number(Math.round(p * 1_000) / 1_000)}.`,
+  stays: (version: number) => `Version ${number(version)} stays published.`,
+  inconclusive: 'Inconclusive',
+  inconclusiveText: (cases: number) =>
+    `The scores of ${plural(cases, { one: '# case', other: '# cases' })} are not enough to decide: a gate counts at least 20 cases, and at most 5 % of the trials without a score.`,
+  detectable: (drop: number) =>
+    drop < 1 ? `A drop below ${pointsOf(drop)} points would often be missed.` : '',
+  failingCases: 'Failing cases',
+  case: 'Case',
+  points: 'Points',
+  pointsOf: (before: number | null, after: number | null) =>
+    `${before === null ? '–' : pointsOf(before)} → ${after === null ? '–' : pointsOf(after)}`,
+  allCases: 'Compare all cases',
+  overrideReason: 'Reason to override',
+  overrideHint: 'It is in the audit log.',
+  reasonFirst: 'Write a reason first.',
+  publishAnyway: 'Publish anyway',
+  canaryOverrideHint: 'Only if the gate has not passed the version.',
   canaryFirst: 'A canary runs. Promote or abort it first.',
   discard: 'Discard draft',
   discardText: 'The draft becomes the published version again. Its changes are lost.',
@@ -39,6 +75,18 @@ export const versions = catalog({
   release: 'Release',
   releases: { automatic: 'Automatic', manual: 'Manual' },
   releaseHint: 'Manual: a change is a draft until someone publishes it.',
+  gate: 'Gate',
+  gateText: 'A draft is published only if it is not worse on a dataset than the published version.',
+  gateRemoved: 'Saving removes the gate.',
+  dataset: 'Dataset',
+  datasetHint: 'With at least 20 enabled cases. Empty: no gate.',
+  noDatasets: 'There is no dataset yet',
+  trials: 'Trials',
+  trialsHint: 'Of each case, 1 to 10.',
+  largestDrop: 'Largest drop',
+  largestDropHint: '0 to 1: 0.03 is 3 of 100 points.',
+  confidence: 'Confidence',
+  confidenceHint: '0.5 to 0.999. Higher: fewer drafts are blocked by accident.',
   saved: 'Release saved',
   save: 'Save',
   startCanary: 'Start canary',
