@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { type Body, call, perform, useForm, useOperation } from '../api/index.ts';
+import { ApiProblem, type Body, call, perform, useForm, useOperation } from '../api/index.ts';
 import { to } from '../routing/to.ts';
 import { common } from '../text/en/common.ts';
 import { makeCase as words } from '../text/en/make-case.ts';
@@ -25,15 +25,25 @@ export const MakeCaseDialog = ({
   const { data } = useOperation('listDatasets', {}, { query: { limit: 100 } });
   const datasets = (data?.data ?? []).filter((dataset) => dataset.mode === mode);
   const [made, setMade] = useState<{ datasetId: string; caseId: string } | null>(null);
+  // If the case is refused, the next attempt takes the dataset that is there now.
+  const [begun, setBegun] = useState<{ id: string; name: string } | null>(null);
+  const newDataset = async (name: string): Promise<string> => {
+    if (begun?.name === name) return begun.id;
+    try {
+      const { body } = await call('createDataset', {}, { body: { name, mode } });
+      setBegun({ id: body.id, name });
+      return body.id;
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      // The case has a name, too.
+      const details = error.details.map(({ message }) => ({ path: 'dataset_name', message }));
+      throw new ApiProblem(error.status, { ...error.fields, details });
+    }
+  };
   const first = { dataset: null as string | null, dataset_name: '', name: '', expected: '', tags: '' };
   const form = useForm(first, async ({ dataset, dataset_name, name, expected, tags }) => {
     const chosen = dataset ?? datasets[0]?.id ?? another;
-    const datasetId =
-      chosen === another
-        ? (await call('createDataset', {}, { body: { name: dataset_name, mode } })).body.id
-        : chosen;
-    // If the case is refused, the next attempt takes the dataset that is there now.
-    if (chosen === another) form.set({ dataset: datasetId });
+    const datasetId = chosen === another ? await newDataset(dataset_name) : chosen;
     const { body } = await perform(
       'createCase',
       { dataset_id: datasetId },
