@@ -83,7 +83,7 @@ export const TrialScores = ({ trial }: { trial: TrialDetail }) => {
     {
       key: 'value',
       title: words.score,
-      titled: true,
+      phone: 'below',
       cell: ({ value, label }) => (
         <TwoLines below={value === null ? undefined : words.points(value)}>
           {label === null ? (
