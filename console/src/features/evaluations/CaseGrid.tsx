@@ -32,7 +32,7 @@ const queryOf = ({ outcome, grader, next }: Search) => {
   return { outcome, grader, next };
 };
 
-export const trialHref = (experimentId: string, trialId: string): string =>
+const trialHref = (experimentId: string, trialId: string): string =>
   to('/evaluations/experiments/$experimentId/trials/$trialId', { experimentId, trialId });
 
 const bad = ['not_passed', 'failed', 'diverged', 'error'];
