@@ -32,25 +32,32 @@ const processes = [
   'src/tool-servers/local-process.test.ts',
 ];
 
+/** Files that take more than about eight seconds of CPU time. `npm test` does without them. */
+const long = [
+  'src/{audit/verify,workspace/round-trip}.test.ts',
+  'tests/contract/{agent-gate,audits,cases,console,conversation-streams,experiments,lists}.test.ts',
+  'tests/contract/{semantic-data-models,workspace,workspace-rules,wrong-bodies}.test.ts',
+];
+
+/** Files that read SMALL_SAMPLES: `npm test` runs a part of what they have. */
+const sampled = [
+  'packages/cron/src/occurrences.oracle.test.ts',
+  'src/runtime/model/model.test.ts',
+  'tests/contract/{openapi,permissions}.test.ts',
+];
+
 const isOnBoth = (file: string): boolean =>
   /\b(eachDatabase|onEachDatabase|testedDatabases)\b/.test(
     readFileSync(join(import.meta.dirname, file), 'utf8'),
   );
 
-/**
- * What `npm test` tests in part: on PostgreSQL, and with small samples. The tests of `eachDatabase` and `onEachDatabase`
- * run here on the embedded database.
- */
-const wide = [
-  ...['src', 'tests/contract'].flatMap((folder) =>
-    readdirSync(join(import.meta.dirname, folder), { recursive: true, encoding: 'utf8' })
-      .map((file) => join(folder, file))
-      .filter((file) => file.endsWith('.test.ts') && isOnBoth(file)),
-  ),
-  'packages/cron/src/occurrences.oracle.test.ts',
-  'src/runtime/model/model.test.ts',
-  'tests/contract/{lists,permissions}.test.ts',
-];
+/** Files with tests of both databases: `npm test` runs these on PostgreSQL. */
+const onBoth = ['src', 'tests/contract'].flatMap((folder) =>
+  readdirSync(join(import.meta.dirname, folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => join(folder, file))
+    .filter((file) => file.endsWith('.test.ts') && isOnBoth(file)),
+);
+
 const never = ['**/node_modules/**', '**/*.long.test.ts'];
 
 const everywhere = {
@@ -79,7 +86,7 @@ export default defineConfig({
             'console/src/**/*.test.ts',
             'tests/**/*.test.ts',
           ],
-          exclude: [...never, ...processes, 'tests/browser/**'],
+          exclude: [...never, ...processes, ...long, 'tests/browser/**'],
           env: { TEST_DATABASE: 'postgres', SMALL_SAMPLES: 'true' },
           // The database is a process of its own, and a test often waits for it.
           maxWorkers: 4,
@@ -99,9 +106,18 @@ export default defineConfig({
         test: {
           ...everywhere,
           name: 'wide',
-          include: wide,
-          exclude: [...never, ...processes],
-          env: { TEST_DATABASE: 'embedded' },
+          include: [...long, ...sampled],
+          exclude: never,
+          maxWorkers: 4,
+        },
+      },
+      {
+        test: {
+          ...everywhere,
+          name: 'embedded',
+          include: onBoth,
+          exclude: [...never, ...processes, ...long],
+          env: { TEST_DATABASE: 'embedded', SMALL_SAMPLES: 'true' },
           maxWorkers: 4,
         },
       },
