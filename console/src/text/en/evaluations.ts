@@ -52,7 +52,6 @@ export const evaluations = catalog({
   enabled: 'Enabled',
   enabledHint: 'Experiments run it.',
   off: 'Off',
-  on: 'On',
   recording: 'Recording',
   recorded: 'Recorded',
   notRecorded: 'Not recorded',
@@ -317,7 +316,6 @@ export const evaluations = catalog({
   chooseCase: 'Choose a case to see both transcripts. j and k move between cases.',
   chooseTwo: 'Choose two experiments over the same dataset.',
   backToCases: 'All cases',
-  otherTrials: (count: number) => `the first of ${trials(count)}`,
   noTrial: 'It has no trial of this case.',
   swap: 'Swap',
 

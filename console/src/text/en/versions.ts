@@ -88,7 +88,6 @@ export const versions = catalog({
   confidence: 'Confidence',
   confidenceHint: '0.5 to 0.999. Higher: fewer drafts are blocked by accident.',
   saved: 'Release saved',
-  save: 'Save',
   startCanary: 'Start canary',
   canary: 'Canary',
   canaryRuns: (version: number, percent: number) =>
