@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { sha256 } from '../../src/lib/crypto.ts';
+import type { ClientResponse } from '../harness/http.ts';
 import { adminKey } from '../harness/process.ts';
 import { requiredRoles } from '../harness/services.ts';
 import { interceptStatements } from '../harness/statements.ts';
@@ -454,10 +455,18 @@ describe('a request with a cookie', () =>
 
 describe('signing in again and again', () =>
   withPlatform('postgres', (at) => {
+    /** Sends 260 at once to a full bucket. A clock that was set back adds nothing to it, however long the machine needs. */
+    const burst = async (send: () => Promise<ClientResponse>): Promise<ClientResponse[]> => {
+      at().test.clock.advance(120_000);
+      await send();
+      at().test.clock.advance(-60_000);
+      return Promise.all(Array.from({ length: 260 }, send));
+    };
+
     test('is throttled by the address after failures, and a valid key is never refused for them', async () => {
       const app = at().as(undefined, '/app/api');
       const signInWith = (api_key: string) => app.post('/sessions', { api_key });
-      const responses = await Promise.all(Array.from({ length: 260 }, () => signInWith('x')));
+      const responses = await burst(() => signInWith('x'));
       expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([401, 429]));
       const throttled = responses.filter(({ status }) => status === 429);
       expectError(throttled[0]!, 429);
@@ -475,12 +484,11 @@ describe('signing in again and again', () =>
       ['what is not JSON', '{'],
       ['a body that is too large', `{"api_key":"${'x'.repeat(4_096)}"}`],
     ])('%s counts like a wrong key', async (_what, body) => {
-      at().test.clock.advance(60_000);
       const attempt = () =>
         at()
           .as(undefined, '/app/api')
           .raw('POST', '/sessions', body, { headers: { 'content-type': 'application/json' } });
-      const statuses = (await Promise.all(Array.from({ length: 260 }, attempt))).map(({ status }) => status);
+      const statuses = (await burst(attempt)).map(({ status }) => status);
       expect(new Set(statuses)).toEqual(new Set([body.includes('1') ? 422 : 400, 429]));
     });
   }));
