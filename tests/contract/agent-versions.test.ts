@@ -221,6 +221,11 @@ describe('versions of an agent', () => {
       await ok(act(agent, 'canary', { version: 1, percent: 1 }));
       expect(await ok(act(agent, 'canary/abort'))).toMatchObject({ version: 2, canary: null });
       expectError(await act(agent, 'canary', { version: 2, percent: 1 }), 412, /./, { version: 2 });
+      await ok(act(agent, 'rollback', { version: 1 }));
+      await ok(at().api.delete(`${path(agent)}/draft`), 204);
+      // Without a draft it is the published version, though another one is newer.
+      expectError(await act(agent, 'canary', { version: 'draft', percent: 1 }), 412, /./, { version: 1 });
+      expect((await get(agent)).latest_version).toBe(2);
     });
 
     test('a canary that is over is aborted by the platform, once', async () => {

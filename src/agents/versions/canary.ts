@@ -38,8 +38,10 @@ const contentOfVersion = async (
   version: number | 'draft',
 ): Promise<{ version: number; content: Content }> => {
   if (version === 'draft') {
-    const content = agent.draft ?? agent.content;
-    return { version: await freeze(tx, agent.id, content, principal), content };
+    const { draft, content } = agent;
+    // Not frozen anew: after a rollback the published version is not the newest one.
+    if (draft === null) return { version: agent.version, content };
+    return { version: await freeze(tx, agent.id, draft, principal), content: draft };
   }
   const found = await findVersion(tx, agent.id, version);
   if (!found) throw unprocessable([{ path: 'version', message: 'is not a version of this agent' }]);

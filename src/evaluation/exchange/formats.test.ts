@@ -13,6 +13,7 @@ const fieldsOf = async (format: Format, content: string, more: Partial<ReadOptio
 
 test.each<[Format, string]>([
   ['jsonl', '\n{"input": {"message": "a"}}'],
+  ['jsonl', '{"input": {"message": "a\u2028b"}}'],
   ['openai_evals', '{"input": "a", "ideal": "b"}'],
   ['openai_evals', '{"input": [{"role": "user", "content": "a"}]}'],
   ['openai_evals', '{"item": {"question": "a"}}'],

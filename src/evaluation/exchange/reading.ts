@@ -68,7 +68,7 @@ export const readLines = (content: string): { lines: ObjectLine[]; faults: Note[
 
 /** The first line that is not empty, as an object; undefined if it is none by itself. */
 export const firstObject = (content: string): Record<string, unknown> | undefined => {
-  const text = /^\s*(\S.*)$/m.exec(content)?.[1];
+  const text = content.split('\n').find((line) => line.trim() !== '');
   const value = text === undefined ? undefined : parseLine(text);
   return typeof value === 'object' ? value : undefined;
 };
