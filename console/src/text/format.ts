@@ -1,6 +1,7 @@
 /** The language of all texts. Dates are day, month, year, and hours run from 0 to 23. */
 export const locale = 'en-GB';
 
+const thousandths = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 });
 const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
 const compact = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
 const percents = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
@@ -12,6 +13,9 @@ export const number = (value: number): string => numbers.format(value);
 
 /** `99.2 %` of a share between 0 and 1. */
 export const percent = (share: number): string => `${percents.format(share * 100)} %`;
+
+/** `p = 0.031`; of less than a thousandth `p < 0.001`. */
+export const probability = (p: number): string => (p < 0.001 ? 'p < 0.001' : `p = ${thousandths.format(p)}`);
 
 /** `a, b and c`. */
 export const list = (items: readonly string[]): string => lists.format(items);

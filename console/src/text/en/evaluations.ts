@@ -1,5 +1,5 @@
 import { catalog } from '../catalog.ts';
-import { duration, list, number, percent, plural } from '../format.ts';
+import { duration, list, number, percent, plural, probability } from '../format.ts';
 
 const trials = (count: number) => plural(count, { one: '# trial', other: '# trials' });
 const cases = (count: number) => plural(count, { one: '# case', other: '# cases' });
@@ -302,7 +302,7 @@ export const evaluations = catalog({
     `Over ${cases(n)} the score went from ${points(before)} to ${points(after)} points: ${
       drop > 0 ? `a drop of ${points(drop)}` : drop < 0 ? `a rise of ${points(-drop)}` : 'no change'
     }.`,
-  pValue: (p: number) => `p = ${number(Math.round(p * 1_000) / 1_000)}: `,
+  pValue: (p: number) => `${probability(p)}: `,
   byChance: 'an accident would often look like this.',
   notByChance: 'an accident would seldom look like this.',
   detectable: (drop: number) => `A drop below ${points(drop)} points would be missed 1 time of 10 or more.`,

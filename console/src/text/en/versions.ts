@@ -1,5 +1,5 @@
 import { catalog } from '../catalog.ts';
-import { number, plural } from '../format.ts';
+import { number, plural, probability } from '../format.ts';
 
 const pointsOf = (share: number) => number(Math.round(share * 1_000) / 10);
 
@@ -31,7 +31,7 @@ export const versions = catalog({
   sentence: (before: number, after: number) => `${pointsOf(before)} → ${pointsOf(after)} points.`,
   blocked: (before: number, after: number) => `Blocked: ${pointsOf(before)} → ${pointsOf(after)} points`,
   isBlocked: 'Blocked',
-  pValue: (p: number) => `p = ${number(Math.round(p * 1_000) / 1_000)}.`,
+  pValue: (p: number) => `${probability(p)}.`,
   stays: (version: number) => `Version ${number(version)} stays published.`,
   inconclusive: 'Inconclusive',
   inconclusiveText: (cases: number) =>
