@@ -36,7 +36,8 @@ const processes = [
 const long = [
   'src/{audit/verify,workspace/round-trip}.test.ts',
   'tests/contract/{agent-gate,audits,cases,console,conversation-streams,experiments,lists}.test.ts',
-  'tests/contract/{semantic-data-models,workspace,workspace-rules,wrong-bodies}.test.ts',
+  'tests/contract/{requests,semantic-data-models,sessions,unknown-ids,workspace,workspace-rules}.test.ts',
+  'tests/contract/wrong-bodies.test.ts',
 ];
 
 /** Files that read SMALL_SAMPLES: `npm test` runs a part of what they have. */
