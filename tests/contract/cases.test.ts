@@ -345,7 +345,8 @@ onEachDatabase((at) => {
 
   test('a failed Work Item has no expected result, and the present conversation is that after a restart', async () => {
     const agent = await newAgent(at(), { settings: { max_attempts: 1 } });
-    const item = await run(agent.id, { steps: [{ tool: 'list_files' }, { fail: 'out of order' }] });
+    const steps = [{ tool: 'list_files' }, { fail: 'out of order' }];
+    const item = await run(agent.id, { steps }, { work_item_name: '' });
     expect(item.status).toBe('ERROR');
     await ok(at().api.post(`/work-items/${item.id}/restart`));
     await until(async () => (await ended(item.id)).status === 'ERROR');
@@ -362,7 +363,7 @@ onEachDatabase((at) => {
     const talk = await newConversation(at());
     await talk.send({ content: scripted({ steps: [{ text: 'First.' }] }, 'Before') });
     const ask = scripted({ steps: [{ tool: 'request_review', args: { reason: 'Sure?' } }] }, 'x'.repeat(80));
-    const asked = await talk.send({ content: ask });
+    const asked = await talk.send({ content: [...text(ask.slice(0, 90)), ...text(ask.slice(90))] });
     expect(asked.status).toBe('needs_review');
     const answered = await talk.send({ content: scripted({ steps: [{ text: 'Second.' }] }, 'Yes') });
     expect(answered).toMatchObject({ id: asked.id, status: 'completed' });
@@ -383,6 +384,7 @@ onEachDatabase((at) => {
       'user',
       'assistant',
     ]);
+    expect(made.tape.messages[0].content, 'as the model got it').toEqual(text(ask));
     expect(made.tape.continuations).toEqual([
       { after: 3, stopped: 'needs_review', decisions: [], message: expect.stringMatching(/^Yes/) },
     ]);

@@ -158,7 +158,7 @@ onPostgres((at) => {
     const result = { type: 'tool_result', tool_call_id: '1', tool_name: 'pay', text: 'ok', is_error: false };
     const messages = [
       { role: 'user', content: 'a' },
-      { role: 'assistant', content: [call] },
+      { role: 'assistant', content: [call, { ...call, tool_call_id: '2', tool_name: '' }] },
       { role: 'tool', content: [{ ...result, executed_arguments: { id: 2 } }] },
     ];
     const decision = { tool_call_id: '1', tool_name: 'pay', decision: 'approve', arguments: { id: 2 } };

@@ -6,7 +6,7 @@ import { ApiError, unprocessable } from '../../lib/errors.ts';
 import { isId, newId } from '../../lib/ids.ts';
 import { isObject } from '../../lib/objects.ts';
 import { type Actor, mayCall } from '../../lib/principal.ts';
-import { textOf } from '../../messages/index.ts';
+import { textOf, textPart } from '../../messages/index.ts';
 import type { RecordedMessage, Recording } from '../../runs/index.ts';
 import { type ProviderParts, submitResultName } from '../../runtime/index.ts';
 import { workItemCalls } from '../../work-items/index.ts';
@@ -185,11 +185,14 @@ const valuesOf = async (
   }: { source: Source; redaction: Redaction; copies: Copies; body: CreateCaseBody; datasetId: string },
 ): Promise<CaseValues> => {
   const recording = await source.read(tx);
-  const withoutRest = ({ role, content }: TapeMessage): TapeMessage => redaction.value({ role, content });
+  // The model gets the texts of a person as one.
+  const withoutRest = ({ role, content }: TapeMessage): TapeMessage =>
+    redaction.value({ role, content: role === 'user' ? [textPart(textOf(content))] : content });
   const messages = recording.messages.map(withoutRest);
   const [first] = messages;
   const message = redaction.text(recording.message ?? (first ? textOf(first.content) : ''));
-  const named = source.name ?? ([...message].slice(0, firstCharacters).join('').trim() || source.run.id);
+  const named =
+    source.name?.trim() || [...message].slice(0, firstCharacters).join('').trim() || source.run.id;
   const freeNameOf = async (): Promise<string> => {
     const taken = await listNames(tx, datasetId);
     return freeCaseName(redaction.text(named), (one) => taken.has(one));

@@ -7,6 +7,9 @@ import type { TapeMessage } from './content.ts';
 const maxMessage = 100_000;
 const mostMessages = 5_000;
 
+/** Any text: a recorded model may have called a tool that no one can have, even one without a name. */
+const toolName = z.string();
+
 const part = z
   .discriminatedUnion('type', [
     z.object({ type: z.literal('text'), text: z.string() }).meta({ id: 'TapeTextPart' }),
@@ -14,7 +17,7 @@ const part = z
       .object({
         type: z.literal('tool_call'),
         tool_call_id: text(1_000, 1),
-        tool_name: text(1_000, 1),
+        tool_name: toolName,
         arguments: optional(jsonValue, {}).describe('What the model passes to the tool.'),
       })
       .meta({ id: 'TapeToolCallPart' }),
@@ -22,7 +25,7 @@ const part = z
       .object({
         type: z.literal('tool_result'),
         tool_call_id: text(1_000, 1).describe('The `tool_call_id` of the call.'),
-        tool_name: text(1_000, 1),
+        tool_name: toolName,
         text: z.string(),
         is_error: optional(z.boolean(), false).describe(
           'The call failed; `text` is what the model received.',

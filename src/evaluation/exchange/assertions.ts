@@ -10,19 +10,21 @@ export type ReadAssertion = { grader: Fields | null; notes: string[] } | { fault
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
-/** A list, or a text with commas between its values. */
-const listOf = (value: unknown): unknown => {
-  if (typeof value !== 'string') return value;
-  return value
-    .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
-};
-
 const textOf = (value: unknown): unknown =>
   typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint'
     ? String(value)
     : value;
+
+/** The texts of a list, or of a text with commas between them. */
+const listOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(textOf);
+  const text = textOf(value);
+  if (typeof text !== 'string') return text;
+  return text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+};
 
 const schemaOf = (value: unknown): unknown => {
   if (value === undefined || value === null) return {};
@@ -47,11 +49,11 @@ const types: Record<string, (value: unknown, threshold: unknown) => Fields> = {
   icontains: (value) => ({ type: 'contains', values: [textOf(value)], ignore_case: true }),
   'contains-any': (value) => ({ type: 'contains', values: listOf(value), mode: 'any' }),
   'contains-all': (value) => ({ type: 'contains', values: listOf(value), mode: 'all' }),
-  regex: (value) => ({ type: 'regex', pattern: value }),
-  'starts-with': (value) => ({
-    type: 'regex',
-    pattern: typeof value === 'string' ? `^${escaped(value)}` : value,
-  }),
+  regex: (value) => ({ type: 'regex', pattern: textOf(value) }),
+  'starts-with': (given) => {
+    const value = textOf(given);
+    return { type: 'regex', pattern: typeof value === 'string' ? `^${escaped(value)}` : value };
+  },
   'is-json': (value) => ({ type: 'json_schema', schema: schemaOf(value) }),
   'llm-rubric': (value) => ({ type: 'llm_judge', rubric: value }),
   latency: (_value, threshold) => ({

@@ -165,6 +165,10 @@ tests:
         threshold: 0.8
       - type: equals
         value: {a: 1}
+      - type: contains-all
+        value: [1, true]
+      - type: not-starts-with
+        value: 7
 `;
 
   test('tests become cases with graders, and what has none is a warning with its line', async () => {
@@ -203,6 +207,8 @@ tests:
               threshold: 0.8,
             },
             { type: 'equals', expected: { a: 1 } },
+            { type: 'contains', values: ['1', 'true'], mode: 'all' },
+            { type: 'regex', pattern: '^7', negate: true, name: 'regex-4' },
           ],
         },
       },
