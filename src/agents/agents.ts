@@ -43,7 +43,7 @@ export interface AgentHooks {
   onDelete: (tx: Tx, agentId: string, actor: Actor) => Promise<void>;
   /** Called after the settings or the execution changed: more Work Items may be claimed now. */
   onSettings: (tx: Tx) => Promise<void>;
-  /** What runs the checks of gates. */
+  /** Returns the gatekeeper, which runs the checks of gates. */
   gatekeeper: () => Gatekeeper;
   /** Called when a publication ends. */
   ended: PublicationEnds['ended'];
@@ -195,7 +195,7 @@ export const lockToUpdate = async (
     { before, after: merged, isExternal: agent.execution === 'external' },
     options,
   );
-  // What is published at once is compared to what is published: the draft may be looser.
+  // Changes that are published at once are compared with the published version: the draft may be looser.
   const bound = merged.release === 'automatic' ? agent : before;
   await checkMayLoosen(tx, actor, bound, {
     ...merged,

@@ -4,7 +4,7 @@ import { isolate } from '../../lib/prose.ts';
 import type { EndedCanary } from '../store.ts';
 import type { GateFigures } from './gatekeeper.ts';
 
-/** What needs attention of versions: drafts that a gate blocked, and canaries that the platform ended. */
+/** Versions that need attention: drafts that a gate blocked, and canaries that the platform ended. */
 
 interface Row {
   id: string;

@@ -68,7 +68,7 @@ export const endCheck = async (
     systemActor,
     hooks,
     agent,
-    // What was changed or discarded during the check stays so.
+    // A draft that was changed or discarded during the check stays so.
     { version, content, draft: agent.draft ?? agent.content },
     { kind: 'publish', checked: id },
   );

@@ -131,7 +131,7 @@ export interface NewPublication {
   overridden?: boolean;
   /** The check that becomes it. */
   checked?: string;
-  /** What a gate found of it before, and by which key. */
+  /** Figures and rules of the gate's earlier verdict on it, and the key of that verdict. */
   verdict?: { gate: GateFigures; key: string; rules: Gate };
 }
 

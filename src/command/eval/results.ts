@@ -51,9 +51,9 @@ export interface CaseResult {
   /** Mean of the scores of its trials; null without one. */
   score: number | null;
   seconds: number;
-  /** What its graders say of the trials that did not pass. */
+  /** Reasons why trials did not pass: errors of the agent, divergences and explanations of graders. */
   failures: string[];
-  /** Why trials have no score. */
+  /** Reasons why trials have no score. */
   errors: string[];
   isCancelled: boolean;
 }

@@ -70,7 +70,7 @@ export const recordedValues = (values: Omit<CaseValues, 'transcript_hash'>): Cas
   transcript_hash: hashOf(values.tape),
 });
 
-/** What is known of replies and data frames, for the parts of the tape that did not change. */
+/** Returns the stored replies and data frames for the parts of the tape that did not change. */
 const keptOf = (vault: Vault, before: Case, tape: Tape | null): Pick<CaseContent, 'made' | 'replies'> => {
   const isReply = ({ role }: Tape['messages'][number]) => role === 'assistant';
   const [old, now] = [before.tape, tape].map((one) => one?.messages.filter(isReply) ?? []) as [

@@ -19,7 +19,7 @@ export interface TapeMessage {
  */
 export interface Tape {
   messages: TapeMessage[];
-  /** How people continued the source, in their order; `after` counts messages of the tape. */
+  /** Continuations of the source by people, in their order; `after` counts messages of the tape. */
   continuations: Continuation[];
 }
 

@@ -25,7 +25,7 @@ import { type Redaction, redactionOf, type SecretOwners } from './redaction.ts';
 import type { CreateCaseBody } from './schemas.ts';
 import { type Case, type CaseSource, type CaseValues, listNames } from './store.ts';
 
-/** What a case is made of: a Work Item or a run of a conversation, and what differs between them. */
+/** Source of a case: a Work Item or a run of a conversation. The fields are what differs between them. */
 interface Source {
   field: 'work_item_id' | 'run_id';
   mode: DatasetMode;

@@ -8,7 +8,7 @@ import { type LlmConfigurations, llmForm } from '../../llm-configurations/index.
 import type { SemanticDataModels } from '../../semantic-data-models/index.ts';
 import { type ToolServers, toolServerForm } from '../../tool-servers/index.ts';
 
-/** What has secrets that an agent uses. */
+/** Modules that hold secrets that an agent uses. */
 export interface SecretOwners {
   llms: Pick<LlmConfigurations, 'list' | 'findDefault'>;
   toolServers: Pick<ToolServers, 'list'>;

@@ -275,7 +275,7 @@ export const deleteCaseRow = async (tx: Tx, id: string): Promise<void> => {
   await sql`delete from cases where id = ${id}`.execute(tx);
 };
 
-/** What was sealed of the replies of a tape: one for each, null for one of which nothing was. */
+/** Opens the sealed part of each reply of a tape; null for a reply without one. */
 export const openReplies = (
   vault: Vault,
   { content_id, sealed, tape }: Pick<Case, 'content_id' | 'sealed' | 'tape'>,
@@ -302,7 +302,7 @@ export const findCaseContent = async (
   return { case_id: caseId, revision, name, input, expected, graders, tape, made, replies };
 };
 
-/** What is kept of cases, besides their rows. */
+/** Files and data frames of cases, which the rows of the cases do not hold. */
 export interface CaseThings {
   files: { case_id: string; name: string; content_type: string; size_bytes: number }[];
   data_frames: {

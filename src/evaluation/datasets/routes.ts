@@ -39,7 +39,7 @@ export const form = { fields, body: createBody, patch: updateBody };
 
 export const datasetFinder = (db: Database) => finder(db, 'dataset', 'dataset_id', findDataset);
 
-/** What routes of this group have in common: cases hold what people wrote, so reading them takes a builder, too. */
+/** Options that all routes of this group share. Cases hold what people wrote: reading them requires a builder, too. */
 export const shared = { role: 'builder', base: 'v2' } as const;
 
 export const datasetRoutes = (

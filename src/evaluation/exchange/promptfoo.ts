@@ -183,7 +183,7 @@ const readDocument = (read: Exclude<ReadYaml, { fault: string }>, options: ReadO
   return file;
 };
 
-/** Whether a text has a test a line. */
+/** Returns if the text has a test on each line: its first line is an object without `tests`. */
 const isLines = (content: string): boolean => {
   const first = firstObject(content);
   return first !== undefined && !('tests' in first);

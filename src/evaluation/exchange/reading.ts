@@ -4,7 +4,7 @@ import { nestsDeeperThan, storageFaults } from '../../lib/text.ts';
 import { mostNesting } from '../../lib/yaml.ts';
 import type { DatasetMode } from '../datasets/store.ts';
 
-/** What readers of all formats share. */
+/** Types and functions that the readers of all formats share. */
 
 export const formats = ['jsonl', 'openai_evals', 'promptfoo'] as const;
 export type Format = (typeof formats)[number];

@@ -6,7 +6,7 @@ import type { Continued, Matcher } from './tape.ts';
 
 export type Approvals = 'auto_approve' | 'auto_deny';
 
-/** How a trial that stopped for people goes on. */
+/** Calls and messages with which a trial that stopped for people resumes. */
 export interface Answer {
   /** The calls that are made next. */
   approved: RunStart['approved'];

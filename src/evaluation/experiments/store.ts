@@ -112,7 +112,7 @@ export const insertExperiment = async (
   );
 };
 
-/** How long a trial can be taken over, in days. */
+/** Days after its end in which a trial can be taken over. */
 const reusableDays = 7;
 
 /**

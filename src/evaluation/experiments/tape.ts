@@ -74,7 +74,7 @@ export const readTape = ({
   const entries = replies.flatMap(({ message: { tool_calls } }, step) =>
     tool_calls.flatMap((call): Entry[] => {
       const result = results.get(call.id);
-      // What the loop said by itself, it says again.
+      // Leaves out results that the loop wrote by itself: it writes them again.
       if (!result || runtimeCalls.madeByLoop.isResult(result)) return [];
       return [
         {

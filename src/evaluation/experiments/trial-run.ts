@@ -20,7 +20,7 @@ import { notOnTheRecording, replayTools, type ToolMode } from './trial-tools.ts'
 
 /** One trial: the ordinary loop with a store in memory, recorded tools, and people who say what they said before. */
 
-/** What a trial works on. */
+/** The parts of a case that a trial needs. */
 export type TrialInput = Pick<CaseContent, 'input' | 'tape' | 'replies' | 'made'>;
 
 export interface TrialModes {

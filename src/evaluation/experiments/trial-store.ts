@@ -13,7 +13,7 @@ export interface StoredMessage {
   content: MessagePart[];
 }
 
-/** What is stored of a trial at its end. */
+/** Fields stored when a trial ends. */
 export interface TrialRecord {
   verdict: 'completed' | 'failed' | 'diverged' | null;
   result: unknown;
@@ -60,7 +60,7 @@ export const storeTrial = async (
   }
 };
 
-/** What an ended trial has, for one that takes it over; undefined if it is gone. */
+/** Returns the record of a completed trial, for one that takes it over; undefined if it is gone. */
 export const findRecord = async (executor: Executor, id: string): Promise<TrialRecord | undefined> => {
   const { rows } =
     await sql<TrialRecord>`select verdict, result, error, messages, transcript_hash, divergences,

@@ -11,7 +11,7 @@ import { isInconclusive, isWorse } from '../statistics.ts';
 export interface Decision {
   verdict: Verdict | 'again';
   figures: GateFigures;
-  /** Why there is no verdict; null: the figures say so. */
+  /** Reason if there is no verdict; null: the figures say so. */
   reason: string | null;
 }
 

@@ -18,7 +18,7 @@ export interface GradedTrial {
   /** The input of its case as text. */
   input: string;
   result: unknown;
-  /** What its case expects; null: nothing. */
+  /** The expected value of its case; null: none. */
   expected: unknown;
   /** The tool calls that the model made, in their order. */
   calls: readonly MadeCall[];
@@ -31,7 +31,7 @@ export interface GradedTrial {
   steps: number;
 }
 
-/** What makes a judge the same one: with another rubric, model or number of votes it is another. */
+/** Identity of a judge. Another rubric, model or number of votes makes another judge. */
 interface JudgeIdentity {
   key: string;
   rubric: string;

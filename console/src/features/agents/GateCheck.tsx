@@ -16,7 +16,7 @@ const useTrials = (id: string | undefined, open: boolean): readonly [ended: numb
   return data ? [data.trials.total - data.trials.queued - data.trials.running, data.trials.total] : [0, 0];
 };
 
-/** How far a check is: "412 of 600 trials". */
+/** Progress of a check: "412 of 600 trials". */
 const Progress = ({ publication: { gate } }: { publication: PublicPublication }) => {
   const [candidate, published, second] = gate?.experiment_ids ?? [];
   const parts = [useTrials(candidate, true), useTrials(published, true), useTrials(second, true)];
@@ -108,7 +108,7 @@ const Verdict = ({ publication }: { publication: PublicPublication }) => {
   );
 };
 
-/** What the gate does with a publication: how far it is, then what it found. */
+/** Progress of the gate's check of a publication, then its verdict and failing cases. */
 export const GateCheck = ({ agent, first }: { agent: PublicAgent; first: PublicPublication }) => {
   const params = { agent_id: agent.id, publication_id: first.id };
   const { data } = useOperation('getAgentPublication', params, {

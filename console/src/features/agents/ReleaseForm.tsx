@@ -135,7 +135,7 @@ const ReleaseFields = ({ agent, got }: { agent: PublicAgent; got: LoadState<Publ
   );
 };
 
-/** How changes of the agent are released. */
+/** Form of the release settings of an agent: `release` and, with `manual`, its gate. */
 export const ReleaseForm = ({ agentId }: { agentId: string }) => (
   <Section title={words.release}>
     <LoadedAgent agentId={agentId}>{(agent, got) => <ReleaseFields agent={agent} got={got} />}</LoadedAgent>

@@ -33,7 +33,7 @@ import { toShown } from './transcript.ts';
 
 type Verdict = 'pass' | 'fail';
 
-/** What was done with a trial of the queue; null: it was skipped. */
+/** A trial of the queue that is done. `verdict` is null if the trial was skipped. */
 interface Done {
   trialId: string;
   name: string;
@@ -41,7 +41,7 @@ interface Done {
   judge: TrialDetail['scores'][number] | null;
 }
 
-/** What one said of the last trial and, only now, what the judge had said. */
+/** The person's label of the last trial. The judge's label is shown only now. */
 const Last = ({ done: { name, verdict, judge } }: { done: Done }) => (
   <p role="status">
     <Muted>

@@ -24,7 +24,7 @@ const typedPayload = (text: string): Record<string, unknown> => {
   throw new ApiProblem(422, { details: [{ path: 'payload', message: words.notObject }] });
 };
 
-/** What differs from `before`: a recording that is not sent keeps what its provider gave. */
+/** Returns the fields that differ from `before`. A recording that is not sent keeps what its provider gave. */
 export const toBody = (values: CaseValues, before: CaseValues): Body<'updateCase'> => {
   const changed = (name: keyof CaseValues): boolean =>
     JSON.stringify(values[name]) !== JSON.stringify(before[name]);

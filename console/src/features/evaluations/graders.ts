@@ -3,7 +3,7 @@ import type { Grader, GraderBody } from '../../api/types.gen.ts';
 import { readValue, valueText } from '../../resource/index.ts';
 import { evaluations as words } from '../../text/en/evaluations.ts';
 
-/** How a field of a grader is written. JSON and lists are text in the form. */
+/** Kinds of input for a field of a grader. JSON and lists are text in the form. */
 type Kind =
   | 'text'
   | 'mono'

@@ -31,7 +31,7 @@ export const stepsOf = (messages: readonly Message[]): Message[][] => {
   return steps;
 };
 
-/** What two steps are compared by: no ids of calls, and no instructions. */
+/** Returns the text by which two steps are compared, without ids of calls and without instructions. */
 export const contentOf = (step: readonly Message[] | undefined): string =>
   JSON.stringify(
     (step ?? [])
