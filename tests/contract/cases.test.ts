@@ -148,6 +148,18 @@ onEachDatabase((at) => {
       ]}]`,
     );
     expect(made.transcript_hash).toBe(hash(whole));
+
+    const [first, asked, two, , one, last] = messages;
+    const both = { role: 'tool', content: [...two!.content, ...one!.content] };
+    const tape = { messages: [first, asked, both, last], continuations: [{ after: 3 }] };
+    const split = await ok(create({ name: 'both results at once', input: { message: 'Hi' }, tape }));
+    expect(split.tape.messages.slice(2, 4)).toEqual([two, one]);
+    expect(split.tape.continuations).toMatchObject([{ after: 4 }]);
+    const results = JSON.parse(await transcript(split)).filter(({ role }: Json) => role === 'tool');
+    expect(results.map(({ content: [{ text }] }: Json) => text)).toEqual(['one', 'two']);
+    const history = [first, asked, both];
+    const talk = await ok(create({ name: 'history', input: { message: 'Hi', history } }, talks));
+    expect(talk.input.history).toHaveLength(4);
   });
 
   test('lists have filters, and no tapes', async () => {

@@ -72,6 +72,12 @@ const message = z
   )
   .meta({ id: 'TapeMessageBody' });
 
+/** The messages with a message of its own for each result of a tool, as the platform records them. */
+const oneResultEach = (list: readonly TapeMessage[]): TapeMessage[] =>
+  list.flatMap((one) =>
+    one.role === 'tool' ? one.content.map((part) => ({ role: one.role, content: [part] })) : [one],
+  );
+
 /** Messages in which each result of a tool belongs to a call before it. */
 const messages = z
   .array(message)
@@ -131,13 +137,22 @@ const tape = z
       });
     }
   })
+  .transform(({ messages: list, continuations }) => ({
+    messages: oneResultEach(list),
+    continuations: continuations?.map((one) => ({
+      ...one,
+      after: oneResultEach(list.slice(0, one.after)).length,
+    })),
+  }))
   .describe('What an agent replied and its tools returned, for replays.')
   .meta({ id: 'TapeBody' });
 
 const inputFields = {
   message: text(maxMessage),
   payload: jsonObject.describe('Of a case for worker agents.'),
-  history: messages.describe('The messages before, of a case for conversational agents.'),
+  history: messages
+    .transform(oneResultEach)
+    .describe('The messages before, of a case for conversational agents.'),
 };
 
 const name = text(200, 1).describe('Unique in the dataset.');
