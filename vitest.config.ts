@@ -37,7 +37,7 @@ const long = [
   'src/{audit/verify,workspace/round-trip}.test.ts',
   'tests/contract/{agent-gate,audits,cases,console,conversation-streams,experiments,lists}.test.ts',
   'tests/contract/{requests,semantic-data-models,sessions,unknown-ids,workspace,workspace-rules}.test.ts',
-  'tests/contract/wrong-bodies.test.ts',
+  'tests/contract/{sign-in-flow,tool-servers,wrong-bodies}.test.ts',
 ];
 
 /** Files that read SMALL_SAMPLES: `npm test` runs a part of what they have. */
