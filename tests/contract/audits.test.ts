@@ -152,9 +152,9 @@ describe('the audit log', () =>
       expect(await between(year0, year9999)).toEqual(['timed.two', 'timed.one']);
       const since = 'from=2020-01-01T00:00:00Z';
       const { data, next } = await ok(at().api.get(`/audits?${since}&limit=3`));
-      expect([...data, ...(await list(`${since}&next=${next}`))].slice(0, 100)).toEqual(
-        (await list(since)).slice(0, 100),
-      );
+      // The hashes of the chain are written in the background.
+      const idsOf = (entries: Json[]) => entries.slice(0, 100).map(({ id }) => id);
+      expect(idsOf([...data, ...(await list(`${since}&next=${next}`))])).toEqual(idsOf(await list(since)));
     });
 
     test('exports 5,000 entries in the order of the chain, with filters, after a position, and with a limit', async () => {
