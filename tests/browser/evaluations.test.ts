@@ -78,6 +78,8 @@ describeInBrowser('evaluations', (at) => {
 
     await page.goto(`${at().test.origin}/evaluations/compare?a=${before.id}&b=${after.id}`);
     await page.getByText('Over 2 cases the score went from 50 to 0 points: a drop of 50.').waitFor();
+    // The keys move through the list, once it is there.
+    await page.getByText('Nothing is due').waitFor();
     await page.keyboard.press('j');
     await page
       .getByRole('region', { name: 'Before' })
