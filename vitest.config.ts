@@ -35,7 +35,8 @@ const processes = [
 /** Files that take more than about eight seconds of CPU time. `npm test` does without them. */
 const long = [
   'src/{audit/verify,workspace/round-trip}.test.ts',
-  'tests/contract/{agent-gate,audits,cases,console,conversation-streams,experiments,lists}.test.ts',
+  'tests/contract/{access,agent-gate,agent-versions,audits,cases,console,conversation-streams}.test.ts',
+  'tests/contract/{experiments,external-workers,lists,tool-protocol-work-items}.test.ts',
   'tests/contract/{requests,semantic-data-models,sessions,unknown-ids,workspace,workspace-rules}.test.ts',
   'tests/contract/{sign-in-flow,tool-servers,wrong-bodies}.test.ts',
 ];

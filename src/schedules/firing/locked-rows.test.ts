@@ -38,12 +38,15 @@ afterEach(async () => {
   await firing?.stop();
 });
 
-/** A schedule every hour, due in `dueIn` milliseconds by the database's clock. */
-const schedule = async (dueIn: number, catchUp = true): Promise<string> => {
+/**
+ * A schedule that is due in `dueIn` milliseconds by the database's clock: of leap days, so that no other occurrence comes
+ * by, unless `cron` says otherwise.
+ */
+const schedule = async (dueIn: number, catchUp = true, cron = '0 0 29 2 *'): Promise<string> => {
   const id = newId();
   await db.tx((tx) =>
     sql`insert into schedules (id, agent_id, cron_expression, timezone, catch_up, next_run_at, zone_rules)
-      values (${id}, ${agent}, '0 * * * *', 'UTC', ${catchUp},
+      values (${id}, ${agent}, ${cron}, 'UTC', ${catchUp},
         platform_now() + ${dueIn}::int * interval '1 millisecond', '2026c')`.execute(tx),
   );
   return id;
@@ -92,8 +95,8 @@ it('a row that another transaction has locked delays only itself, is retried wit
 
 it('a herd fires around locked rows, each of which follows the misfire rules when it is free', async () => {
   const ids = await Promise.all([
-    schedule(-7_200_000, true),
-    schedule(-7_200_000, false),
+    schedule(-7_200_000, true, '0 * * * *'),
+    schedule(-7_200_000, false, '0 * * * *'),
     ...Array.from({ length: 50 }, () => schedule(-1_000)),
   ]);
   const [catchesUp, skips, ...others] = ids;
