@@ -39,7 +39,7 @@ const contentOfVersion = async (
 ): Promise<{ version: number; content: Content }> => {
   if (version === 'draft') {
     const { draft, content } = agent;
-    // Not frozen anew: after a rollback the published version is not the newest one.
+    // Freezing would add a version: after a rollback the published one is not the newest.
     if (draft === null) return { version: agent.version, content };
     return { version: await freeze(tx, agent.id, draft, principal), content: draft };
   }

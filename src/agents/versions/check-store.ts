@@ -50,7 +50,7 @@ export const insertCheck = async (
       ${check.key})`.execute(tx);
 };
 
-/** Makes a check without publishing one that publishes, for who asks for that now. */
+/** Lets a check that would only pass publish too. `note` and `by` are those of the request to publish. */
 export const updateCheckToPublish = async (
   tx: Tx,
   id: string,

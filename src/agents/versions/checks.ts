@@ -9,7 +9,7 @@ import type { GateFigures, Verdict } from './gatekeeper.ts';
 import { findVersion } from './store.ts';
 import { auditedFigures, listMissing, moveTo } from './versions.ts';
 
-/** The end of a check, as its verdict says. Whoever calls these holds no lock before. */
+/** Ends checks by their verdicts. Callers hold no lock before `lockCheck`. */
 
 /** Locks the agent of a check. Undefined if the check has ended, or has gone on, since it was read. */
 export const lockCheck = async (

@@ -79,7 +79,7 @@ const publishNow = async (
   return published;
 };
 
-/** Returns the key of the question: who asks it again gets the same verdict. */
+/** Returns the key of a verdict. A check with the same key gets the same verdict. */
 const keyOf = async (
   tx: Tx,
   hooks: PublishHooks,
