@@ -30,6 +30,27 @@ const Mean = ({ mean }: { mean: number | null }) =>
     </>
   );
 
+interface ScoreTableProps<Row> {
+  rows: readonly Row[];
+  columns: readonly Column<Row>[];
+}
+
+/** Region "Scores": a row for each grader. */
+const ScoreTable = <Row extends { grader: string }>({ rows, columns }: ScoreTableProps<Row>) => (
+  <Section title={words.scores}>
+    <Box>
+      <Table
+        label={words.scores}
+        rows={rows}
+        columns={columns}
+        rowKey={({ grader }) => grader}
+        name={({ grader }) => grader}
+        nothing={<EmptyState sentence={words.noScores} />}
+      />
+    </Box>
+  </Section>
+);
+
 /** The scores of an experiment, grader by grader. */
 export const ExperimentScores = ({ experiment }: { experiment: NamedExperiment }) => {
   const columns: readonly Column<Summary>[] = [
@@ -58,20 +79,7 @@ export const ExperimentScores = ({ experiment }: { experiment: NamedExperiment }
         ),
     },
   ];
-  return (
-    <Section title={words.scores}>
-      <Box>
-        <Table
-          label={words.scores}
-          rows={experiment.scores}
-          columns={columns}
-          rowKey={({ grader }) => grader}
-          name={({ grader }) => grader}
-          nothing={<EmptyState sentence={words.noScores} />}
-        />
-      </Box>
-    </Section>
-  );
+  return <ScoreTable rows={experiment.scores} columns={columns} />;
 };
 
 const kinds = { pass: 'on-time', fail: 'missing', error: 'late' } as const;
@@ -108,18 +116,5 @@ export const TrialScores = ({ trial }: { trial: TrialDetail }) => {
       },
     },
   ];
-  return (
-    <Section title={words.scores}>
-      <Box>
-        <Table
-          label={words.scores}
-          rows={trial.scores}
-          columns={columns}
-          rowKey={({ grader }) => grader}
-          name={({ grader }) => grader}
-          nothing={<EmptyState sentence={words.noScores} />}
-        />
-      </Box>
-    </Section>
-  );
+  return <ScoreTable rows={trial.scores} columns={columns} />;
 };
