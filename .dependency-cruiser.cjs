@@ -25,33 +25,44 @@ const imports = {
   'semantic-data-models': 'data-connections llm-configurations',
   'semantic-data-models/compiler': 'data-connections ./ossie.ts ./issues.ts ./language.ts',
   'data-frames': 'files sandbox semantic-data-models',
-  agents: 'trial-options event-streams llm-configurations tool-servers callbacks semantic-data-models',
+  budgets: 'llm-configurations',
+  'budgets/engine': '',
+  agents:
+    'charges trial-options event-streams llm-configurations tool-servers callbacks semantic-data-models',
+  channels: 'callbacks agents replicas',
+  prices: 'llm-configurations',
   'tool-servers/client': 'feature ./settings.ts ./store.ts ./definitions.ts',
+  charges: 'budgets prices llm-configurations',
   runs: 'messages',
-  'work-items': 'runs messages agents callbacks event-streams replicas',
-  'external-workers': 'runs messages work-items agents',
+  reviews: 'runs agents',
+  'work-items':
+    'budgets charges runs reviews messages agents callbacks event-streams replicas transition-events',
+  'external-workers': 'budgets charges runs messages work-items agents',
   'tool-protocol': 'work-items agents event-streams',
-  schedules: 'work-items agents replicas',
+  schedules: 'charges work-items agents replicas',
   'schedules/firing': './lateness.ts ./occurrence-store.ts ./store.ts settings work-items',
+  triggers: 'work-items agents event-connections',
   'telemetry/delivery': './routing.ts',
   'telemetry/receiver': 'http ./routing.ts',
   'telemetry/reports': './delivery/report.ts',
   observability: 'agents telemetry',
+  traces: 'telemetry agents work-items conversations',
   runtime:
-    'runs messages work-items agents llm-configurations tool-servers telemetry semantic-data-models files data-frames document-intelligence',
-  'runtime/model': 'llm-configurations ./step.ts ./messages.ts ./mock.ts',
-  conversations: 'runs messages runtime work-items agents event-streams',
+    'budgets charges runs messages work-items agents llm-configurations tool-servers telemetry semantic-data-models files data-frames document-intelligence',
+  'runtime/model': 'charges llm-configurations ./step.ts ./messages.ts ./mock.ts',
+  conversations: 'budgets charges runs reviews messages runtime work-items agents event-streams',
   evaluation:
-    'trial-options runs messages runtime work-items conversations agents llm-configurations tool-servers files data-frames data-connections semantic-data-models telemetry',
-  application: 'schedules work-items agents observability replicas',
+    'charges trial-options runs messages runtime work-items conversations agents llm-configurations tool-servers files data-frames data-connections semantic-data-models telemetry',
+  alerts: 'agents budgets observability replicas triggers',
+  application: 'alerts budgets channels charges schedules triggers work-items agents observability replicas',
   workspace:
-    'branding llm-configurations tool-servers data-connections semantic-data-models evaluation agents callbacks schedules observability document-intelligence',
+    'channels alerts budgets branding llm-configurations prices tool-servers data-connections event-connections semantic-data-models evaluation agents callbacks schedules triggers observability document-intelligence',
   'command/load-test': './api.ts ./client.ts ./proxy.ts ./options.ts ./show.ts',
   'command/eval': './api.ts ./client.ts ./options.ts ./show.ts',
 };
 /** Folders that import nothing of other features. */
 const leaves =
-  'audit branding sandbox files console llm-configurations tool-servers callbacks event-streams messages trial-options replicas telemetry command telemetry/stream-store document-intelligence/schema';
+  'audit branding sandbox files event-connections console llm-configurations tool-servers callbacks event-streams messages trial-options replicas transition-events telemetry command telemetry/stream-store document-intelligence/schema';
 
 /** Libraries of weight, and the one place that imports each. Those of packages are in their package.json only. */
 const importers = {
@@ -63,6 +74,7 @@ const importers = {
   'lib/egress-addresses.ts lib/outgoing-proxy.ts http/addresses.ts': 'ipaddr.js',
   'lib/egress.ts lib/egress-exchange.ts lib/egress-proxy.ts': 'undici',
   'runtime/model/': 'ai @ai-sdk/*',
+  'prices/catalogue.ts': '@pydantic/genai-prices',
   'lib/json-schema.ts': 'ajv',
   'lib/linear-regexp.ts': 're2js',
   'tool-servers/': '@modelcontextprotocol/client',
@@ -72,7 +84,11 @@ const importers = {
   'sandbox/jobs/': '@napi-rs/canvas @duckdb/node-api read-excel-file',
   'sandbox/jobs/ files/': 'yauzl',
   'access/sign-in/': 'openid-client jose',
+  'event-connections/nats/': '@nats-io/*',
+  'event-connections/kafka/': '@platformatic/kafka',
   'access/': 'cookie',
+  'channels/kinds/email.ts': 'nodemailer',
+  'channels/kinds/slack/ channels/slack-interactions/': '@slack/*',
   'runtime/tools.ts semantic-data-models/compiler/': 'temporal-polyfill',
   'lib/metrics.ts': 'prom-client',
   'lib/log.ts': 'pino',
@@ -118,7 +134,7 @@ const faces = foldersOf('packages').flatMap(({ name }) =>
 );
 
 /** The rooms of the application, from the ground up. */
-const rooms = words('text base api routing time ui resource messages files features app');
+const rooms = words('text base api routing time ui resource messages files traces features app');
 
 module.exports = {
   forbidden: [

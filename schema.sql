@@ -88,6 +88,8 @@ create table agents (
   canary jsonb,
   gate jsonb,
   ended_canary jsonb,
+  approval_timeout_seconds integer,
+  approval_timeout_outcome text default 'deny'::text not null,
   constraint agents_pkey PRIMARY KEY (id),
   constraint agents_approval_role_check CHECK ((approval_role = ANY (ARRAY['member'::text, 'builder'::text, 'admin'::text]))),
   constraint agents_execution_check CHECK ((execution = ANY (ARRAY['platform'::text, 'external'::text]))),
@@ -111,6 +113,77 @@ CREATE INDEX agents_semantic_data_model_ids ON agents USING gin (semantic_data_m
 CREATE INDEX agents_tool_server_ids ON agents USING gin (tool_server_ids);
 CREATE TRIGGER agents_first_version AFTER INSERT ON agents FOR EACH ROW EXECUTE FUNCTION agents_first_version();
 CREATE TRIGGER agents_version BEFORE UPDATE ON agents FOR EACH ROW EXECUTE FUNCTION agents_version();
+
+create table alert_conditions (
+  rule_id uuid not null,
+  subject_id text not null,
+  since timestamp(3) with time zone default platform_now() not null,
+  constraint alert_conditions_pkey PRIMARY KEY (rule_id, subject_id),
+  constraint alert_conditions_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES alert_rules(id) ON DELETE CASCADE
+);
+
+create table alert_pass (
+  only_row boolean default true not null,
+  at timestamp(3) with time zone,
+  constraint alert_pass_pkey PRIMARY KEY (only_row),
+  constraint alert_pass_only_row_check CHECK (only_row)
+);
+
+create table alert_rules (
+  id uuid default new_id() not null,
+  name text not null,
+  kind text not null,
+  enabled boolean default true not null,
+  severity text not null,
+  params jsonb not null,
+  agent_id uuid,
+  schedule_id uuid,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint alert_rules_pkey PRIMARY KEY (id),
+  constraint alert_rules_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE,
+  constraint alert_rules_check CHECK (((agent_id IS NULL) OR (schedule_id IS NULL))),
+  constraint alert_rules_kind_check CHECK ((kind = ANY (ARRAY['missed'::text, 'late'::text, 'failing'::text, 'waiting'::text, 'integration'::text, 'tool_server'::text, 'budget'::text, 'trigger'::text, 'no_scheduler'::text]))),
+  constraint alert_rules_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES schedules(id) ON DELETE CASCADE,
+  constraint alert_rules_severity_check CHECK ((severity = ANY (ARRAY['error'::text, 'warning'::text, 'info'::text])))
+);
+CREATE INDEX alert_rules_agent ON alert_rules USING btree (agent_id) WHERE (agent_id IS NOT NULL);
+CREATE INDEX alert_rules_schedule ON alert_rules USING btree (schedule_id) WHERE (schedule_id IS NOT NULL);
+
+create table alerts (
+  id uuid default new_id() not null,
+  rule_id uuid not null,
+  kind text not null,
+  severity text not null,
+  subject_type text,
+  subject_id text,
+  subject_name text,
+  agent_id uuid,
+  state text default 'firing'::text not null,
+  count integer default 1 not null,
+  title text not null,
+  detail text not null,
+  for_admins boolean default false not null,
+  cause_at timestamp(3) with time zone not null,
+  members jsonb,
+  fired_at timestamp(3) with time zone default platform_now() not null,
+  resolved_at timestamp(3) with time zone,
+  acknowledged_at timestamp(3) with time zone,
+  acknowledged_by jsonb,
+  note text,
+  constraint alerts_pkey PRIMARY KEY (id),
+  constraint alerts_check CHECK (((state = 'firing'::text) = (resolved_at IS NULL))),
+  constraint alerts_check1 CHECK (((acknowledged_at IS NULL) = (acknowledged_by IS NULL))),
+  constraint alerts_state_check CHECK ((state = ANY (ARRAY['firing'::text, 'resolved'::text])))
+);
+CREATE INDEX alerts_agent ON alerts USING btree (agent_id, id) WHERE (agent_id IS NOT NULL);
+CREATE INDEX alerts_firing_by_kind ON alerts USING btree (kind, id) WHERE (state = 'firing'::text);
+CREATE INDEX alerts_kind ON alerts USING btree (kind, id);
+CREATE INDEX alerts_resolved ON alerts USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
+CREATE INDEX alerts_rule ON alerts USING btree (rule_id, id);
+CREATE UNIQUE INDEX alerts_firing ON alerts USING btree (rule_id, COALESCE(subject_id, ''::text)) WHERE (state = 'firing'::text);
+CREATE TRIGGER alerts_messages AFTER DELETE ON alerts REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION delete_messages();
 
 create table api_keys (
   id uuid not null,
@@ -236,6 +309,82 @@ create table branding (
   constraint branding_only_row_check CHECK (only_row)
 );
 
+create table budget_periods (
+  id uuid not null,
+  budget_id uuid not null,
+  subject_id text not null,
+  starts_at timestamp(3) with time zone not null,
+  ends_at timestamp(3) with time zone,
+  closed bigint default 0 not null,
+  closed_assumed bigint default 0 not null,
+  extra bigint default 0 not null,
+  wanted_at timestamp(3) with time zone,
+  exhausted_at_limit bigint,
+  notified_percent integer default 0 not null,
+  overrun bigint default 0 not null,
+  constraint budget_periods_pkey PRIMARY KEY (id),
+  constraint budget_periods_budget_id_fkey FOREIGN KEY (budget_id) REFERENCES budgets(id) ON DELETE CASCADE,
+  constraint budget_periods_budget_id_subject_id_starts_at_key UNIQUE (budget_id, subject_id, starts_at)
+);
+CREATE INDEX budget_periods_end ON budget_periods USING btree (budget_id, ends_at);
+
+create table budget_replicas (
+  id uuid not null,
+  seen_at timestamp(3) with time zone default platform_now() not null,
+  lost boolean default false not null,
+  constraint budget_replicas_pkey PRIMARY KEY (id)
+);
+
+create table budget_settlements (
+  period_id uuid not null,
+  share_id uuid,
+  spent bigint not null,
+  assumed bigint not null
+);
+CREATE INDEX budget_settlements_period ON budget_settlements USING btree (period_id);
+CREATE INDEX budget_settlements_share ON budget_settlements USING btree (share_id);
+
+create table budget_shares (
+  id uuid not null,
+  period_id uuid not null,
+  replica_id uuid not null,
+  granted bigint not null,
+  spent bigint default 0 not null,
+  assumed bigint default 0 not null,
+  constraint budget_shares_pkey PRIMARY KEY (id),
+  constraint budget_shares_period_id_fkey FOREIGN KEY (period_id) REFERENCES budget_periods(id) ON DELETE CASCADE
+);
+CREATE INDEX budget_shares_period ON budget_shares USING btree (period_id);
+CREATE INDEX budget_shares_replica ON budget_shares USING btree (replica_id);
+
+create table budgets (
+  id uuid not null,
+  name text not null,
+  scope jsonb not null,
+  unit text not null,
+  "limit" bigint not null,
+  period text not null,
+  timezone text not null,
+  action text not null,
+  llm_id uuid,
+  from_percent integer not null,
+  notify_percent jsonb not null,
+  enabled boolean not null,
+  effective_from timestamp(3) with time zone not null,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint budgets_pkey PRIMARY KEY (id),
+  constraint budgets_action_check CHECK ((action = ANY (ARRAY['refuse'::text, 'wait'::text, 'ask'::text, 'cheaper'::text]))),
+  constraint budgets_llm_id_fkey FOREIGN KEY (llm_id) REFERENCES llm_configurations(id),
+  constraint budgets_name_key UNIQUE (name),
+  constraint budgets_period_check CHECK ((period = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'total'::text]))),
+  constraint budgets_postponed TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint budgets_unit_check CHECK ((unit = ANY (ARRAY['nano_usd'::text, 'tokens'::text])))
+);
+CREATE INDEX budgets_llm ON budgets USING btree (llm_id) WHERE (llm_id IS NOT NULL);
+CREATE CONSTRAINT TRIGGER budgets_postponed AFTER INSERT ON budgets DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION postpone_budget();
+
 create table callback_deliveries (
   id uuid default new_id() not null,
   callback_id uuid not null,
@@ -326,6 +475,107 @@ CREATE UNIQUE INDEX cases_name ON cases USING btree (dataset_id, name);
 CREATE TRIGGER cases_changed AFTER UPDATE ON cases REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_contents_of_cases();
 CREATE TRIGGER cases_removed AFTER DELETE ON cases REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_contents_of_cases();
 
+create table channel_messages (
+  id uuid not null,
+  subject_type text not null,
+  subject_id uuid not null,
+  channel_id uuid not null,
+  channel_name text not null,
+  recipient text not null,
+  recipient_name text,
+  state text default 'pending'::text not null,
+  version integer default 1 not null,
+  attempts integer default 0 not null,
+  failures integer default 0 not null,
+  last_error text,
+  next_attempt_at timestamp(3) with time zone default platform_now(),
+  leased_until timestamp(3) with time zone,
+  due_since timestamp(3) with time zone default platform_now() not null,
+  posted jsonb,
+  delivered_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint channel_messages_pkey PRIMARY KEY (id),
+  constraint channel_messages_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint channel_messages_subject_id_channel_id_recipient_key UNIQUE (subject_id, channel_id, recipient),
+  constraint channel_messages_subject_type_check CHECK ((subject_type = ANY (ARRAY['review'::text, 'alert'::text])))
+);
+CREATE INDEX channel_messages_pending ON channel_messages USING btree (channel_id, ((posted IS NULL)), next_attempt_at) WHERE (state = 'pending'::text);
+
+create table channels (
+  id uuid not null,
+  name text not null,
+  kind text not null,
+  enabled boolean not null,
+  include_arguments boolean not null,
+  settings text not null,
+  recipients text[] default '{}'::text[] not null,
+  state text default 'unknown'::text not null,
+  last_success_at timestamp(3) with time zone,
+  last_error text,
+  failing_since timestamp(3) with time zone,
+  paused_until timestamp(3) with time zone,
+  created_by text not null,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint channels_pkey PRIMARY KEY (id),
+  constraint channels_kind_check CHECK ((kind = ANY (ARRAY['slack'::text, 'email'::text, 'webhook'::text, 'teams'::text, 'pagerduty'::text]))),
+  constraint channels_state_check CHECK ((state = ANY (ARRAY['unknown'::text, 'ok'::text, 'failing'::text])))
+);
+CREATE UNIQUE INDEX channels_name ON channels USING btree (lower(name));
+
+create table charges (
+  id uuid not null,
+  started_at timestamp(3) with time zone not null,
+  duration_ms integer not null,
+  purpose text not null,
+  status text not null,
+  unreconciled boolean default false not null,
+  late boolean default false not null,
+  agent_id uuid,
+  agent_version integer,
+  work_item_id uuid,
+  run_id uuid,
+  experiment_id uuid,
+  schedule_id uuid,
+  principal_kind text not null,
+  principal_id text not null,
+  llm_id uuid,
+  requested_model text not null,
+  model text,
+  input bigint default 0 not null,
+  input_audio bigint default 0 not null,
+  cache_read bigint default 0 not null,
+  cache_write bigint default 0 not null,
+  cache_write_1h bigint default 0 not null,
+  output bigint default 0 not null,
+  output_audio bigint default 0 not null,
+  reasoning bigint default 0 not null,
+  price_id uuid,
+  amount_nano_usd bigint,
+  assumed_nano_usd bigint,
+  trace_id text,
+  span_id text,
+  external_id text,
+  trigger_id uuid,
+  constraint charges_pkey PRIMARY KEY (id),
+  constraint charges_amount_check CHECK (((status = 'priced'::text) = (amount_nano_usd IS NOT NULL))),
+  constraint charges_purpose_check CHECK ((purpose = ANY (ARRAY['run'::text, 'trial'::text, 'judge'::text, 'question'::text, 'extraction'::text, 'test'::text, 'external'::text]))),
+  constraint charges_status_check CHECK ((status = ANY (ARRAY['priced'::text, 'unknown_price'::text, 'unknown_usage'::text])))
+);
+CREATE INDEX charges_agent ON charges USING btree (agent_id, started_at) INCLUDE (amount_nano_usd) WHERE (agent_id IS NOT NULL);
+CREATE INDEX charges_experiment ON charges USING btree (experiment_id) WHERE (experiment_id IS NOT NULL);
+CREATE INDEX charges_price ON charges USING btree (price_id) WHERE (price_id IS NOT NULL);
+CREATE INDEX charges_principal ON charges USING btree (principal_id, id);
+CREATE INDEX charges_run ON charges USING btree (run_id) WHERE (run_id IS NOT NULL);
+CREATE INDEX charges_schedule ON charges USING btree (schedule_id, started_at) INCLUDE (amount_nano_usd) WHERE (schedule_id IS NOT NULL);
+CREATE INDEX charges_started_at ON charges USING btree (started_at) INCLUDE (amount_nano_usd);
+CREATE INDEX charges_trigger ON charges USING btree (trigger_id, started_at) INCLUDE (amount_nano_usd) WHERE (trigger_id IS NOT NULL);
+CREATE INDEX charges_unpriced ON charges USING btree (started_at) WHERE (status = 'unknown_price'::text);
+CREATE INDEX charges_work_item ON charges USING btree (work_item_id) WHERE (work_item_id IS NOT NULL);
+CREATE UNIQUE INDEX charges_external ON charges USING btree (work_item_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE TRIGGER charges_append_only BEFORE DELETE OR UPDATE ON charges FOR EACH ROW EXECUTE FUNCTION refuse_change_of_charges();
+
 create table conversation_messages (
   conversation_id uuid not null,
   seq bigint generated always as identity not null,
@@ -371,15 +621,20 @@ create table conversation_runs (
   finished_at timestamp(3) with time zone,
   agent_version integer,
   continuations jsonb,
+  cost_nano_usd bigint default 0 not null,
+  unknown_calls integer default 0 not null,
   constraint conversation_runs_pkey PRIMARY KEY (id),
   constraint conversation_runs_check CHECK (((status = 'running'::text) = (lease_expires_at IS NOT NULL))),
   constraint conversation_runs_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE,
   constraint conversation_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'needs_review'::text, 'error'::text, 'cancelled'::text])))
 );
 CREATE INDEX conversation_runs_agent_finished ON conversation_runs USING btree (agent_id, finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX conversation_runs_budget_reviews ON conversation_runs USING btree (id) WHERE ((status = 'needs_review'::text) AND (pending_approvals @> '[{"kind": "budget"}]'::jsonb));
 CREATE INDEX conversation_runs_conversation ON conversation_runs USING btree (conversation_id, id);
 CREATE INDEX conversation_runs_leases ON conversation_runs USING btree (lease_expires_at) WHERE (status = 'running'::text);
 CREATE INDEX conversation_runs_queued ON conversation_runs USING btree (created_at, id) WHERE (status = 'queued'::text);
+CREATE INDEX conversation_runs_trace ON conversation_runs USING btree (trace_id) WHERE (trace_id IS NOT NULL);
+CREATE INDEX conversation_runs_waiting ON conversation_runs USING btree (id) WHERE (status = 'needs_review'::text);
 CREATE UNIQUE INDEX conversation_runs_open ON conversation_runs USING btree (conversation_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text, 'needs_review'::text]));
 
 create table conversations (
@@ -480,6 +735,20 @@ create table document_intelligence (
   constraint document_intelligence_provider_check CHECK ((provider = ANY (ARRAY['embedded'::text, 'azure'::text, 'docling'::text, 'http'::text])))
 );
 
+create table event_connections (
+  id uuid not null,
+  name text not null,
+  kind text not null,
+  settings text not null,
+  created_by text not null,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint event_connections_pkey PRIMARY KEY (id),
+  constraint event_connections_kind_check CHECK ((kind = ANY (ARRAY['nats'::text, 'kafka'::text])))
+);
+CREATE UNIQUE INDEX event_connections_name ON event_connections USING btree (lower(name));
+
 create table experiments (
   id uuid not null,
   dataset_id uuid not null,
@@ -501,6 +770,8 @@ create table experiments (
   finished_at timestamp(3) with time zone,
   created_by text not null,
   created_at timestamp(3) with time zone default platform_now() not null,
+  cost_nano_usd bigint default 0 not null,
+  unknown_calls integer default 0 not null,
   constraint experiments_pkey PRIMARY KEY (id),
   constraint experiments_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE,
   constraint experiments_approvals_check CHECK ((approvals = ANY (ARRAY['auto_approve'::text, 'auto_deny'::text]))),
@@ -706,9 +977,40 @@ create table occurrences (
   constraint occurrences_outcome_check CHECK ((outcome = ANY (ARRAY['fired'::text, 'caught_up'::text, 'skipped'::text, 'manual'::text])))
 );
 CREATE INDEX occurrences_at ON occurrences USING btree (at);
+CREATE INDEX occurrences_late ON occurrences USING btree (at) INCLUDE (schedule_id, scheduled_for) WHERE ((outcome = ANY (ARRAY['fired'::text, 'caught_up'::text])) AND ((at - scheduled_for) > '00:00:05'::interval));
 CREATE INDEX occurrences_missed ON occurrences USING btree (at) INCLUDE (schedule_id, scheduled_for, count) WHERE ((outcome = 'skipped'::text) AND (reason = 'missed'::text));
 CREATE INDEX occurrences_scheduled_for ON occurrences USING btree (schedule_id, scheduled_for);
 CREATE INDEX occurrences_together ON occurrences USING btree (schedule_id, scheduled_for) WHERE (count > 1);
+
+create table price_revision (
+  only_row boolean default true not null,
+  revision bigint not null,
+  constraint price_revision_pkey PRIMARY KEY (only_row),
+  constraint price_revision_only_row_check CHECK (only_row)
+);
+
+create table prices (
+  id uuid not null,
+  source text not null,
+  llm_id uuid,
+  model text not null,
+  rates jsonb not null,
+  above jsonb,
+  valid_from timestamp(3) with time zone default platform_now() not null,
+  valid_to timestamp(3) with time zone,
+  deleted_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint prices_pkey PRIMARY KEY (id),
+  constraint prices_check CHECK ((valid_to > valid_from)),
+  constraint prices_check1 CHECK (((source = 'own'::text) OR ((llm_id IS NULL) AND (valid_to IS NULL) AND (deleted_at IS NULL)))),
+  constraint prices_source_check CHECK ((source = ANY (ARRAY['own'::text, 'catalogue'::text])))
+);
+CREATE INDEX prices_own ON prices USING btree (id) WHERE ((source = 'own'::text) AND (deleted_at IS NULL));
+CREATE UNIQUE INDEX prices_catalogue ON prices USING btree (model, rates, above) NULLS NOT DISTINCT WHERE (source = 'catalogue'::text);
+CREATE TRIGGER own_prices_inserted AFTER INSERT ON prices FOR EACH ROW WHEN ((new.source = 'own'::text)) EXECUTE FUNCTION own_prices_changed();
+CREATE TRIGGER own_prices_updated AFTER UPDATE ON prices FOR EACH ROW EXECUTE FUNCTION own_prices_changed();
+CREATE TRIGGER prices_immutable BEFORE DELETE OR UPDATE ON prices FOR EACH ROW EXECUTE FUNCTION prices_immutable();
+CREATE TRIGGER prices_no_truncate BEFORE TRUNCATE ON prices FOR EACH STATEMENT EXECUTE FUNCTION prices_immutable();
 
 create table removed_files (
   id uuid not null,
@@ -734,6 +1036,57 @@ create table replicas (
 CREATE INDEX replicas_scheduling_at ON replicas USING btree (scheduling_at) WHERE (scheduling_at IS NOT NULL);
 CREATE INDEX replicas_seen_at ON replicas USING btree (seen_at);
 
+create table reviews (
+  id uuid not null,
+  source text not null,
+  state text default 'open'::text not null,
+  work_item_id uuid,
+  conversation_id uuid,
+  run_id uuid,
+  agent_id uuid not null,
+  agent_name text not null,
+  name text,
+  owner_id text,
+  reason text,
+  approvals jsonb not null,
+  required_role text not null,
+  barred text[],
+  timeout_seconds integer,
+  on_expiry text,
+  expires_at timestamp(3) with time zone,
+  opened_at timestamp(3) with time zone not null,
+  escalated_at timestamp(3) with time zone,
+  closed_at timestamp(3) with time zone,
+  closed_by jsonb,
+  via text,
+  constraint reviews_pkey PRIMARY KEY (id),
+  constraint reviews_closed_check CHECK (((state = 'open'::text) = (closed_at IS NULL))),
+  constraint reviews_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE,
+  constraint reviews_on_expiry_check CHECK ((on_expiry = ANY (ARRAY['deny'::text, 'cancel'::text, 'escalate'::text]))),
+  constraint reviews_required_role_check CHECK ((required_role = ANY (ARRAY['member'::text, 'builder'::text, 'admin'::text]))),
+  constraint reviews_run_id_fkey FOREIGN KEY (run_id) REFERENCES conversation_runs(id) ON DELETE CASCADE,
+  constraint reviews_source_check CHECK (
+CASE source
+    WHEN 'work_item'::text THEN ((work_item_id IS NOT NULL) AND (conversation_id IS NULL) AND (run_id IS NULL))
+    WHEN 'conversation'::text THEN ((work_item_id IS NULL) AND (conversation_id IS NOT NULL) AND (run_id IS NOT NULL))
+    ELSE false
+END),
+  constraint reviews_state_check CHECK ((state = ANY (ARRAY['open'::text, 'decided'::text, 'expired'::text, 'withdrawn'::text]))),
+  constraint reviews_via_check CHECK ((via = ANY (ARRAY['api'::text, 'console'::text, 'slack'::text, 'expiry'::text]))),
+  constraint reviews_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id) ON DELETE CASCADE
+);
+CREATE INDEX reviews_agent ON reviews USING btree (agent_id, id);
+CREATE INDEX reviews_conversation ON reviews USING btree (conversation_id, id) WHERE (conversation_id IS NOT NULL);
+CREATE INDEX reviews_due ON reviews USING btree (expires_at) WHERE ((state = 'open'::text) AND (expires_at IS NOT NULL));
+CREATE INDEX reviews_escalated ON reviews USING btree (id) WHERE ((state = 'open'::text) AND (escalated_at IS NOT NULL));
+CREATE INDEX reviews_of_work_items ON reviews USING btree (opened_at) WHERE ((state = 'open'::text) AND (source = 'work_item'::text));
+CREATE INDEX reviews_open ON reviews USING btree (id) WHERE (state = 'open'::text);
+CREATE INDEX reviews_run ON reviews USING btree (run_id) WHERE (run_id IS NOT NULL);
+CREATE INDEX reviews_work_item ON reviews USING btree (work_item_id, id) WHERE (work_item_id IS NOT NULL);
+CREATE UNIQUE INDEX reviews_open_run ON reviews USING btree (run_id) WHERE ((state = 'open'::text) AND (run_id IS NOT NULL));
+CREATE UNIQUE INDEX reviews_open_work_item ON reviews USING btree (work_item_id) WHERE ((state = 'open'::text) AND (work_item_id IS NOT NULL));
+CREATE TRIGGER reviews_messages AFTER DELETE ON reviews REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION delete_messages();
+
 create table role_mappings (
   id uuid not null,
   claim text not null,
@@ -747,6 +1100,37 @@ create table role_mappings (
   constraint role_mappings_role_check CHECK ((role = ANY (ARRAY['member'::text, 'builder'::text, 'admin'::text])))
 );
 CREATE UNIQUE INDEX role_mappings_pair ON role_mappings USING btree (md5(claim), md5(value));
+
+create table route_steps (
+  id uuid default new_id() not null,
+  subject_type text not null,
+  subject_id uuid not null,
+  channel_id uuid not null,
+  recipients jsonb not null,
+  due_at timestamp(3) with time zone not null,
+  constraint route_steps_pkey PRIMARY KEY (id),
+  constraint route_steps_subject_type_check CHECK ((subject_type = ANY (ARRAY['review'::text, 'alert'::text])))
+);
+CREATE INDEX route_steps_due ON route_steps USING btree (due_at);
+CREATE INDEX route_steps_subject ON route_steps USING btree (subject_id);
+
+create table routes (
+  id uuid not null,
+  name text not null,
+  enabled boolean not null,
+  "position" integer not null,
+  "for" text not null,
+  match jsonb not null,
+  steps jsonb not null,
+  decide_role text,
+  created_by text not null,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint routes_pkey PRIMARY KEY (id),
+  constraint routes_decide_role_check CHECK ((decide_role = ANY (ARRAY['member'::text, 'builder'::text, 'admin'::text]))),
+  constraint routes_for_check CHECK (("for" = ANY (ARRAY['reviews'::text, 'alerts'::text])))
+);
 
 create table schedule_definitions (
   schedule_id uuid not null,
@@ -1025,6 +1409,74 @@ create table tool_servers (
   constraint tool_servers_transport_check CHECK ((transport = ANY (ARRAY['http'::text, 'stdio'::text])))
 );
 
+create table trace_blocks (
+  part integer not null,
+  id bigint not null,
+  stored_at timestamp(3) with time zone default platform_now() not null,
+  spans integer not null,
+  content bytea not null,
+  constraint trace_blocks_pkey PRIMARY KEY (part, id)
+) partition by list (part);
+
+create table trace_expiry (
+  only_row boolean default true not null,
+  spans bigint default 0 not null,
+  constraint trace_expiry_pkey PRIMARY KEY (only_row),
+  constraint trace_expiry_only_row_check CHECK (only_row)
+);
+
+create table trace_parts (
+  id integer generated always as identity not null,
+  began_at timestamp(3) with time zone default platform_now() not null,
+  ended_at timestamp(3) with time zone,
+  constraint trace_parts_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX trace_parts_open ON trace_parts USING btree (((ended_at IS NULL))) WHERE (ended_at IS NULL);
+
+create table trace_positions (
+  log uuid not null,
+  ordinal bigint default 0 not null,
+  stored bigint default 0 not null,
+  constraint trace_positions_pkey PRIMARY KEY (log)
+);
+
+create table traces (
+  start_us bigint not null,
+  end_us bigint not null,
+  model_tokens bigint,
+  agent_tokens bigint,
+  model_cost_nano_usd bigint,
+  agent_cost_nano_usd bigint,
+  block bigint not null,
+  part integer not null,
+  span_count integer not null,
+  failed_spans integer not null,
+  rooted boolean not null,
+  trace_id uuid not null,
+  work_item_id uuid,
+  name text not null,
+  service text,
+  agent_id text,
+  agent_name text,
+  conversation_id text,
+  terms text not null,
+  more_blocks bigint[],
+  constraint traces_pkey PRIMARY KEY (trace_id, part)
+) partition by list (part);
+CREATE INDEX traces_by_cost ON ONLY traces USING btree (COALESCE(model_cost_nano_usd, agent_cost_nano_usd) DESC) WHERE (COALESCE(model_cost_nano_usd, agent_cost_nano_usd) IS NOT NULL);
+CREATE INDEX traces_by_duration ON ONLY traces USING btree (((end_us - start_us)) DESC);
+CREATE INDEX traces_by_time ON ONLY traces USING btree (start_us DESC);
+CREATE INDEX traces_failed ON ONLY traces USING btree (start_us DESC) WHERE (failed_spans > 0);
+CREATE INDEX traces_of_conversation ON ONLY traces USING btree (hashtext(conversation_id)) WHERE (conversation_id IS NOT NULL);
+CREATE INDEX traces_of_work_item ON ONLY traces USING btree (work_item_id) WHERE (work_item_id IS NOT NULL);
+CREATE INDEX traces_terms ON ONLY traces USING gin (string_to_array(
+CASE
+    WHEN (agent_id IS NULL) THEN terms
+    ELSE ((terms || '
+a:'::text) || agent_id)
+END, '
+'::text));
+
 create table trials (
   id uuid not null,
   experiment_id uuid not null,
@@ -1083,6 +1535,134 @@ CREATE INDEX trials_page ON trials USING btree (experiment_id, id);
 CREATE INDEX trials_queued ON trials USING btree (created_at, id) WHERE (status = 'queued'::text);
 CREATE INDEX trials_reuse ON trials USING btree (agent_id, agent_version, case_id, case_revision, repetition, finished_at) WHERE (status = 'completed'::text);
 CREATE TRIGGER trials_removed AFTER DELETE ON trials REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_frames_of_trials();
+
+create table trigger_dedup_keys (
+  trigger_id uuid not null,
+  key bytea not null,
+  event_id uuid not null,
+  at timestamp(3) with time zone not null,
+  constraint trigger_dedup_keys_pkey PRIMARY KEY (trigger_id, key)
+);
+CREATE INDEX trigger_dedup_keys_at ON trigger_dedup_keys USING btree (at);
+
+create table trigger_definitions (
+  trigger_id uuid not null,
+  revision integer not null,
+  from_at timestamp(3) with time zone not null,
+  enabled boolean not null,
+  definition jsonb not null,
+  action text not null,
+  principal jsonb not null,
+  reason text,
+  changed text[],
+  constraint trigger_definitions_pkey PRIMARY KEY (trigger_id, revision),
+  constraint trigger_definitions_trigger_id_fkey FOREIGN KEY (trigger_id) REFERENCES triggers(id) ON DELETE CASCADE
+);
+CREATE INDEX trigger_definitions_replaced ON trigger_definitions USING btree (from_at) WHERE (revision > 1);
+
+create table trigger_event_bodies (
+  id uuid not null,
+  at timestamp(3) with time zone not null,
+  content text not null,
+  constraint trigger_event_bodies_pkey PRIMARY KEY (id)
+);
+CREATE INDEX trigger_event_bodies_at ON trigger_event_bodies USING btree (at);
+
+create table trigger_event_counts (
+  trigger_id uuid not null,
+  minute timestamp(3) with time zone not null,
+  replica_id uuid not null,
+  outcome text not null,
+  reason text default ''::text not null,
+  count integer not null,
+  constraint trigger_event_counts_pkey PRIMARY KEY (trigger_id, minute, outcome, reason, replica_id)
+);
+CREATE INDEX trigger_event_counts_minute ON trigger_event_counts USING btree (minute);
+
+create table trigger_events (
+  id uuid not null,
+  trigger_id uuid not null,
+  identity bytea not null,
+  event_id text not null,
+  "position" text,
+  type text,
+  at timestamp(3) with time zone not null,
+  outcome text not null,
+  reason text,
+  work_item_id uuid,
+  starts_at timestamp(3) with time zone,
+  original_id uuid,
+  deliveries integer default 1 not null,
+  differing integer default 0 not null,
+  last_delivery_at timestamp(3) with time zone not null,
+  body_hash bytea,
+  depth integer default 0 not null,
+  revision integer not null,
+  principal jsonb,
+  pending_event jsonb,
+  constraint trigger_events_pkey PRIMARY KEY (id),
+  constraint trigger_events_outcome_check CHECK ((outcome = ANY (ARRAY['invalid'::text, 'paused'::text, 'filtered'::text, 'duplicate'::text, 'limited'::text, 'fired'::text, 'manual'::text, 'lost'::text, 'pending'::text])))
+);
+CREATE INDEX trigger_events_at ON trigger_events USING btree (at);
+CREATE INDEX trigger_events_list ON trigger_events USING btree (trigger_id, at, id);
+CREATE INDEX trigger_events_name ON trigger_events USING btree (trigger_id, event_id, at);
+CREATE INDEX trigger_events_outcome ON trigger_events USING btree (trigger_id, outcome, at, id);
+CREATE INDEX trigger_events_pending ON trigger_events USING btree (id) WHERE (outcome = 'pending'::text);
+CREATE INDEX trigger_events_position ON trigger_events USING btree (trigger_id, "position") WHERE ("position" IS NOT NULL);
+CREATE UNIQUE INDEX trigger_events_identity ON trigger_events USING btree (trigger_id, identity);
+
+create table trigger_readings (
+  trigger_id uuid not null,
+  connection_id uuid,
+  stream text,
+  consumer text,
+  source_id text,
+  positions jsonb default '[]'::jsonb not null,
+  state text,
+  lag bigint,
+  behind_since timestamp(3) with time zone,
+  last_error text,
+  last_read_at timestamp(3) with time zone,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint trigger_readings_pkey PRIMARY KEY (trigger_id),
+  constraint trigger_readings_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'connecting'::text, 'failing'::text])))
+);
+
+create table triggers (
+  id uuid not null,
+  agent_id uuid not null,
+  name text not null,
+  kind text not null,
+  settings text not null,
+  scheme text,
+  connection_id uuid,
+  watched_agent_id uuid,
+  watched_trigger_id uuid,
+  watched_statuses text[],
+  enabled boolean default true not null,
+  filter text,
+  mapping jsonb not null,
+  dedup jsonb,
+  rate_limit jsonb,
+  previous_secret_expires_at timestamp(3) with time zone,
+  blocked_reason text,
+  due_at timestamp(3) with time zone,
+  bucket_full_at double precision,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  missed_at timestamp(3) with time zone,
+  constraint triggers_pkey PRIMARY KEY (id),
+  constraint triggers_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE,
+  constraint triggers_kind_check CHECK ((kind = ANY (ARRAY['webhook'::text, 'nats'::text, 'kafka'::text, 'work_item'::text, 'absence'::text])))
+);
+CREATE INDEX triggers_agent ON triggers USING btree (agent_id, id);
+CREATE INDEX triggers_connection ON triggers USING btree (connection_id) WHERE (connection_id IS NOT NULL);
+CREATE INDEX triggers_due ON triggers USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX triggers_missed ON triggers USING btree (id) WHERE (missed_at IS NOT NULL);
+CREATE INDEX triggers_transitions ON triggers USING btree (id) WHERE (kind = 'work_item'::text);
+CREATE INDEX triggers_watched ON triggers USING btree (watched_trigger_id) WHERE (watched_trigger_id IS NOT NULL);
+CREATE UNIQUE INDEX triggers_name ON triggers USING btree (agent_id, lower(name));
 
 create table used_once (
   value_hash text not null,
@@ -1181,11 +1761,15 @@ create table work_item_steps (
   worker text,
   usage_before jsonb,
   notes jsonb,
+  cost_nano_usd bigint,
+  unknown_calls integer,
+  span_id text,
   constraint work_item_steps_pkey PRIMARY KEY (work_item_id, seq),
   constraint work_item_steps_kind_check CHECK ((kind = ANY (ARRAY['attempt'::text, 'model'::text, 'tool'::text, 'wait'::text, 'review'::text]))),
   constraint work_item_steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'ok'::text, 'error'::text]))),
   constraint work_item_steps_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id) ON DELETE CASCADE
 );
+CREATE INDEX work_item_steps_trace ON work_item_steps USING btree (trace_id) WHERE (trace_id IS NOT NULL);
 
 create table work_items (
   id uuid not null,
@@ -1226,6 +1810,11 @@ create table work_items (
   overlap_watched boolean default false not null,
   start_at timestamp(3) with time zone,
   agent_version integer,
+  cost_nano_usd bigint default 0 not null,
+  unknown_calls integer default 0 not null,
+  budget_wait jsonb,
+  trigger_id uuid,
+  occurrence_id uuid,
   constraint work_items_pkey PRIMARY KEY (id),
   constraint work_items_check CHECK (((status = 'EXECUTING'::text) = (lease_expires_at IS NOT NULL))),
   constraint work_items_depth_check CHECK ((depth >= 0)),
@@ -1234,14 +1823,17 @@ create table work_items (
 CREATE INDEX work_items_agent ON work_items USING btree (agent_id, id);
 CREATE INDEX work_items_agent_delayed ON work_items USING btree (agent_id) WHERE ((status = 'PENDING'::text) AND (not_before IS NOT NULL));
 CREATE INDEX work_items_agent_finished ON work_items USING btree (agent_id, status, finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX work_items_budget_reviews ON work_items USING btree (id) WHERE ((status = 'NEEDS_REVIEW'::text) AND (pending_approvals @> '[{"kind": "budget"}]'::jsonb));
+CREATE INDEX work_items_budget_waits ON work_items USING btree (id) WHERE ((status = 'PENDING'::text) AND (budget_wait IS NOT NULL));
 CREATE INDEX work_items_by_agent ON work_items USING btree (agent_id, status, created_at, id) WHERE (status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text]));
 CREATE INDEX work_items_by_duration ON work_items USING btree (status, COALESCE(((EXTRACT(epoch FROM (finished_at - started_at)) * (1000)::numeric))::bigint, ('-1'::integer)::bigint), id) INCLUDE (finished_at, started_at, agent_id, created_at, occurrence) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (finished_at IS NOT NULL));
 CREATE INDEX work_items_by_end ON work_items USING btree (status, finished_at, id) INCLUDE (agent_id, created_at) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (finished_at IS NOT NULL));
 CREATE INDEX work_items_by_error ON work_items USING btree (((error ->> 'code'::text)), status, created_at, id) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (error IS NOT NULL));
-CREATE INDEX work_items_by_hand ON work_items USING btree (by_person, status, created_at, id) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (occurrence IS NULL));
+CREATE INDEX work_items_by_hand ON work_items USING btree (by_person, status, created_at, id) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (occurrence IS NULL) AND (created_by <> 'trigger'::text));
 CREATE INDEX work_items_by_name ON work_items USING btree (status, lower(work_item_name) COLLATE "C", id) INCLUDE (work_item_name, created_at) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (work_item_name IS NOT NULL));
 CREATE INDEX work_items_by_schedule ON work_items USING btree (schedule_id, status, created_at, id) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (schedule_id IS NOT NULL));
 CREATE INDEX work_items_by_status ON work_items USING btree (status, created_at, id) WHERE (status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text]));
+CREATE INDEX work_items_by_trigger ON work_items USING btree (trigger_id, status, created_at, id) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (trigger_id IS NOT NULL));
 CREATE INDEX work_items_finished ON work_items USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX work_items_leases ON work_items USING btree (lease_expires_at) INCLUDE (agent_id) WHERE (status = 'EXECUTING'::text);
 CREATE INDEX work_items_not_before ON work_items USING btree (not_before) WHERE ((status = 'PENDING'::text) AND (not_before IS NOT NULL));
@@ -1253,8 +1845,39 @@ END), created_at, id) INCLUDE (agent_id, not_before) WHERE (status = 'PENDING'::
 CREATE INDEX work_items_queue ON work_items USING btree (agent_id, created_at, id) WHERE ((status = 'PENDING'::text) AND (not_before IS NULL));
 CREATE INDEX work_items_reviews ON work_items USING btree (status, updated_at, id) WHERE (status = ANY (ARRAY['NEEDS_REVIEW'::text, 'INDETERMINATE'::text]));
 CREATE INDEX work_items_running ON work_items USING btree (schedule_id, created_at, id) WHERE (overlap_watched AND (status = ANY (ARRAY['PENDING'::text, 'EXECUTING'::text, 'NEEDS_REVIEW'::text, 'INDETERMINATE'::text])));
+CREATE INDEX work_items_trigger ON work_items USING btree (trigger_id, id) WHERE (trigger_id IS NOT NULL);
+CREATE UNIQUE INDEX work_items_event ON work_items USING btree (occurrence_id) WHERE (occurrence_id IS NOT NULL);
 CREATE UNIQUE INDEX work_items_occurrence ON work_items USING btree (schedule_id, occurrence);
 CREATE TRIGGER work_items_files AFTER DELETE ON work_items REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_files_of_work_items();
+
+CREATE OR REPLACE FUNCTION public.add_budget_settlements(replica uuid, periods uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  locked uuid[];
+begin
+  select array_agg(late.id) into locked from (
+    select p.id from budget_periods p
+    where p.id = any(periods) and exists (select from budget_settlements t
+      where t.period_id = p.id and not exists (select from budget_shares s where s.id = t.share_id))
+    order by p.id for no key update
+  ) late;
+  if locked is not null then perform close_late_budget_settlements(locked); end if;
+
+  select array_agg(own.id) into locked from (
+    select s.id from budget_shares s
+    where s.replica_id = replica and exists (select from budget_settlements t where t.share_id = s.id)
+    order by s.id for no key update
+  ) own;
+  with gone as (
+    delete from budget_settlements t where t.share_id = any(locked) returning *
+  ), sums as (
+    select share_id, sum(spent) as spent, sum(assumed) as assumed from gone group by share_id
+  )
+  update budget_shares s set spent = least(s.spent + x.spent, 9e15)::bigint, assumed = least(s.assumed + x.assumed, 9e15)::bigint
+  from sums x where s.id = x.share_id;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.agent_content(agent agents)
  RETURNS json
@@ -1373,6 +1996,92 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.close_budget_shares(ids uuid[])
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  share record;
+  settled record;
+  closed uuid[] := '{}';
+begin
+  perform from budget_periods p where p.id in (select s.period_id from budget_shares s where s.id = any(ids))
+    order by p.id for no key update;
+  for share in
+    select s.id, s.period_id, s.spent, s.assumed from budget_shares s
+    where s.id = any(ids) order by s.id for update skip locked
+  loop
+    with gone as (delete from budget_settlements t where t.share_id = share.id returning t.spent, t.assumed)
+    select coalesce(sum(g.spent), 0) as spent, coalesce(sum(g.assumed), 0) as assumed into settled from gone g;
+    update budget_periods p set closed = least(p.closed + share.spent + settled.spent, 9e15)::bigint,
+      closed_assumed = least(p.closed_assumed + share.assumed + settled.assumed, 9e15)::bigint
+      where p.id = share.period_id;
+    delete from budget_shares s where s.id = share.id;
+    closed := closed || share.id;
+  end loop;
+  return closed;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.close_late_budget_settlements(periods uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  with gone as (
+    delete from budget_settlements t
+    where t.period_id = any(periods) and not exists (select from budget_shares s where s.id = t.share_id) returning *
+  ), sums as (
+    select period_id, sum(spent) as spent, sum(assumed) as assumed from gone group by period_id
+  )
+  update budget_periods p set closed = least(p.closed + s.spent, 9e15)::bigint,
+    closed_assumed = least(p.closed_assumed + s.assumed, 9e15)::bigint
+  from sums s where p.id = s.period_id;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.close_lost_budget_shares(lease_seconds double precision)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  closed uuid[];
+begin
+  update budget_replicas r set lost = true where r.id in (
+    select id from budget_replicas where not lost and seen_at < platform_now() - make_interval(secs => lease_seconds)
+    order by id for update skip locked
+  );
+  closed := close_budget_shares(array(select s.id from budget_shares s
+    where not exists (select from budget_replicas r where r.id = s.replica_id and not r.lost) limit 200));
+  delete from budget_replicas r where r.lost and not exists (select from budget_shares s where s.replica_id = r.id);
+  if closed <> '{}' then perform pg_notify('budget_room', ''); end if;
+  return cardinality(closed);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.create_budget_periods(wanted jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into budget_periods (id, budget_id, subject_id, starts_at, ends_at)
+  select distinct on (w.budget_id, w.subject_id, w.starts_at) w.period_id, w.budget_id, w.subject_id, w.starts_at, w.ends_at
+  from jsonb_to_recordset(wanted) as w(period_id uuid, budget_id uuid, subject_id text, starts_at timestamptz, ends_at timestamptz)
+  where exists (select from budgets b where b.id = w.budget_id)
+    and not exists (select from budget_periods p where p.budget_id = w.budget_id and p.subject_id = w.subject_id
+      and p.starts_at = w.starts_at)
+  -- In one order, because two replicas may insert the same ones.
+  order by w.budget_id, w.subject_id, w.starts_at
+  on conflict (budget_id, subject_id, starts_at) do nothing;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.delete_messages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from channel_messages where subject_id in (select id from gone);
+  delete from route_steps where subject_id in (select id from gone);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.forget_occurrences()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1397,6 +2106,72 @@ begin
   return coalesce(newest.number, 0) + 1;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.grant_budget_shares(replica uuid, calls jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+AS $function$
+declare
+  needs jsonb;
+  periods uuid[];
+  need record;
+  checked jsonb;
+  results jsonb := '[]';
+  fits boolean;
+  amount bigint;
+  total bigint;
+begin
+  perform from budget_replicas r where r.id = replica and not r.lost;
+  if not found then return null; end if;
+  perform create_budget_periods((select jsonb_agg(n) from jsonb_array_elements(calls) c, jsonb_array_elements(c) n));
+
+  select jsonb_agg(n.value || jsonb_build_object('call', c.i, 'need', n.i, 'period_id', p.id)), array_agg(p.id)
+  into needs, periods
+  from jsonb_array_elements(calls) with ordinality c(value, i)
+  cross join jsonb_array_elements(c.value) with ordinality n(value, i)
+  join budget_periods p on p.budget_id = (n.value ->> 'budget_id')::uuid and p.subject_id = n.value ->> 'subject_id'
+    and p.starts_at = (n.value ->> 'starts_at')::timestamptz;
+  if needs is null then return results; end if;
+  perform from budget_periods p where p.id = any(periods) order by p.id for no key update;
+  perform close_late_budget_settlements(periods);
+
+  for c in 1..jsonb_array_length(calls) loop
+    checked := '[]';
+    fits := true;
+    for need in
+      select n.*, t.spent, t.assumed, b.limit + p.extra - t.spent - t.reserved as room, b.enabled, b.limit, p.extra,
+        t.shares + (case when s.id is null then 1 else 0 end) as shares
+      from jsonb_to_recordset(needs) as n(call integer, need integer, period_id uuid, share_id uuid, short bigint, bound bigint,
+        more boolean)
+      join budget_periods p on p.id = n.period_id join budgets b on b.id = p.budget_id
+      join budget_totals t on t.period_id = p.id left join budget_shares s on s.id = n.share_id
+      where n.call = c order by n.need
+    loop
+      amount := case when not need.enabled then 0 else greatest(0, least(need.room, greatest(need.short,
+        case when need.more and need.room >= need.bound then least(16 * need.bound, need.room / (2 * need.shares)) else 0 end)))
+        end;
+      if need.enabled and need.short > need.room then
+        fits := false;
+        update budget_periods set wanted_at = platform_now() where id = need.period_id;
+      end if;
+      checked := checked || (to_jsonb(need) || jsonb_build_object('amount', amount));
+    end loop;
+    for need in
+      select * from jsonb_to_recordset(checked) as n(need integer, period_id uuid, share_id uuid, amount bigint, spent bigint,
+        assumed bigint, "limit" bigint, extra bigint)
+    loop
+      total := null;
+      if fits then
+        insert into budget_shares as s (id, period_id, replica_id, granted)
+        values (need.share_id, need.period_id, replica, need.amount)
+        on conflict (id) do update set granted = s.granted + excluded.granted returning granted into total;
+      end if;
+      results := results || jsonb_build_object('call', c, 'need', need.need, 'ok', fits, 'period_id', need.period_id,
+        'granted', total, 'spent', need.spent, 'assumed', need.assumed, 'limit', need.limit, 'extra', need.extra);
+    end loop;
+  end loop;
+  return results;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.llm_configurations_settings()
  RETURNS trigger
@@ -1450,6 +2225,16 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.own_prices_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update price_revision set revision = revision + 1;
+  perform pg_notify('prices', '');
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.platform_now()
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -1460,6 +2245,30 @@ AS $function$
   )::timestamptz(3)
 $function$;
 
+CREATE OR REPLACE FUNCTION public.postpone_budget()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update budgets set effective_from = platform_now() + interval '2 seconds'
+    where id = new.id and effective_from > new.created_at and effective_from < platform_now() + interval '1.5 seconds';
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.prices_immutable()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' then
+    if (to_jsonb(new) - 'valid_to' - 'deleted_at') = (to_jsonb(old) - 'valid_to' - 'deleted_at')
+      and old.deleted_at is null then
+      return new;
+    end if;
+  end if;
+  raise exception 'a price cannot be changed, only ended';
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.record_agent_publication(publication uuid, agent uuid, before integer, after integer)
  RETURNS void
  LANGUAGE sql
@@ -1468,6 +2277,17 @@ AS $function$
   insert into agent_publications (id, agent_id, kind, state, from_version, version, finished_at)
   values (publication, agent, 'automatic', 'published', before, after, platform_now());
 $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_change_of_charges()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' and current_setting('platform.charge_retention', true) = 'on' then
+    return old;
+  end if;
+  raise exception 'charges are only ever added';
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.remove_contents_of_cases()
  RETURNS trigger
@@ -1527,6 +2347,26 @@ begin
   delete from case_contents c where c.case_id = any(ids)
     and not exists (select from cases k where k.id = c.case_id and k.revision = c.revision)
     and not exists (select from used_case_contents u where u.case_id = c.case_id and u.revision = c.revision);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.return_budget_shares(given jsonb)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+  closing uuid[] := array(select g.id from jsonb_to_recordset(given) as g(id uuid, keep bigint) where g.keep is null);
+  wanted boolean;
+begin
+  perform from budget_periods p where p.id in (
+    select s.period_id from budget_shares s join jsonb_to_recordset(given) as g(id uuid) on g.id = s.id
+  ) order by p.id for no key update;
+  wanted := exists (select from budget_periods p join budget_shares s on s.period_id = p.id
+    join jsonb_to_recordset(given) as g(id uuid) on g.id = s.id where p.wanted_at > platform_now() - interval '3 seconds');
+  update budget_shares s set granted = g.keep from jsonb_to_recordset(given) as g(id uuid, keep bigint)
+    where s.id = g.id and g.keep < s.granted;
+  perform close_budget_shares(closing);
+  if wanted then perform pg_notify('budget_room', ''); end if;
+  return array(select id from unnest(closing) as c(id) where not exists (select from budget_shares s where s.id = c.id));
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.telemetry_expired()

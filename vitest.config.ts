@@ -35,7 +35,8 @@ const processes = [
 /** Files that take more than about eight seconds of CPU time. `npm test` does without them. */
 const long = [
   'src/{audit/verify,workspace/round-trip}.test.ts',
-  'tests/contract/{access,agent-gate,agent-versions,audits,cases,console,conversation-streams}.test.ts',
+  'tests/contract/{access,agent-gate,agent-versions,audits,budget-actions,budget-waits}.test.ts',
+  'tests/contract/{cases,console,conversation-streams}.test.ts',
   'tests/contract/{experiments,external-workers,lists,tool-protocol-work-items}.test.ts',
   'tests/contract/{requests,semantic-data-models,sessions,unknown-ids,workspace,workspace-rules}.test.ts',
   'tests/contract/{sign-in-flow,tool-servers,wrong-bodies}.test.ts',
@@ -68,9 +69,9 @@ const everywhere = {
   // that changes something for the whole process takes it back at its end.
   isolate: false,
   // Far more than any test takes, for machines that others use too.
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
-  expect: { poll: { timeout: 20_000 } },
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
 } as const;
 
 export default defineConfig({

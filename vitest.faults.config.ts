@@ -12,8 +12,18 @@ import { defineConfig } from 'vitest/config';
  *   FAULT_BOUNDARY_ROUNDS (2), FAULT_LEASE_FAULTS (20), FAULT_LEASE_ITEMS (12), FAULT_EXTERNAL_KILLS (40),
  *   FAULT_EXTERNAL_ITEMS (60), FAULT_DATABASE_RESTARTS (10)
  *
+ * Triggers that read a broker, which dies like the replicas:
+ * - FAULT_BROKER_KILLS (50, for each kind of broker), FAULT_SEED
+ *
+ * Webhooks of triggers:
+ * - FAULT_EVENTS (100,000, each delivered one to five times), FAULT_EVENT_KILLS (30)
+ *
+ * Money:
+ * - FAULT_BUDGET_ROUNDS (1,000)
+ * - FAULT_CALLS (5,000), FAULT_CHARGE_FAULTS (12: a replica is killed, or stands still for longer than its lease)
+ *
  * Telemetry:
- * - FAULT_TELEMETRY_KILLS (200), FAULT_TELEMETRY_SPANS (1,000,000)
+ * - FAULT_TELEMETRY_KILLS (200), FAULT_TELEMETRY_SPANS (1,000,000), FAULT_STORE_KILLS (200; a quarter on the embedded database)
  * - FAULT_ISOLATION_REQUESTS (400, of 500 spans), FAULT_ISOLATION_ROUNDS (7), FAULT_OUTAGE_MEGABYTES (1,500),
  *   FAULT_SHARED_LOG_ROUNDS (30)
  *

@@ -13,6 +13,9 @@ const benchmarks: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   data: () => import('./data.ts'),
   versions: () => import('./versions.ts'),
   evaluation: () => import('./evaluation.ts'),
+  money: () => import('./money.ts'),
+  traces: () => import('./traces.ts'),
+  triggers: () => import('./triggers.ts'),
   scaling: () => import('./scaling.ts'),
 };
 

@@ -91,30 +91,34 @@ const withoutCssVariables = (): Plugin => {
 
 /** Components that only lists with filters and some forms use. */
 const selects =
-  /@mantine\/core\/[^?]*components\/(Combobox|Select|MultiSelect|Pill|PillsInput)\/|console\/src\/ui\/(Select|FilterBar)|console\/src\/resource\/AgentSelect/;
+  /@mantine\/core\/[^?]*components\/(Combobox|Select|MultiSelect|Pill|PillsInput)\/|console\/src\/ui\/(Select|FilterBar|FilterValue)|console\/src\/resource\/(AgentSelect|AgentFilter|ZoneField)/;
 /** What some pages use, but not the Overview. */
 const others =
-  /console\/src\/(ui\/(JsonView|RowsGrid|RowsTable|SecretMap)|api\/event-stream)\.|node_modules\/eventsource-parser\//;
+  /console\/src\/(ui\/(JsonView|NativeSelect|RowsGrid|RowsTable|SecretMap)|api\/event-stream)\.|node_modules\/eventsource-parser\//;
+/** Long lists, of which only rows in view are rendered. */
+const virtual =
+  /node_modules\/@tanstack\/(react-virtual|virtual-core)\/|console\/src\/ui\/drawings\/Waterfall\./;
 /** Forms that are made of a table of fields: they need selects, which the others do without. */
 const tables = /console\/src\/resource\/(describe-form|fields|FormFields)\./;
 /** What the frame, the Overview and nearly every page use, without what only a few other pages have. */
 const kit =
-  /^\0|node_modules|console\/src\/(ui|api|base|routing|time|app)\/|console\/src\/resource\/(?!ListPage|AgentSelect|NoAgents|counted|kept-rows|settled|thing|work-item)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
+  /^\0|node_modules|console\/src\/(ui|api|base|routing|time|app)\/|console\/src\/resource\/(?!ListPage|AgentSelect|AgentFilter|ZoneField|NoAgents|counted|kept-rows|settled|thing|work-item|EventTag|WorkItemOutcome|EndingKeys|UsedByAgents|MakeCase|EditForm|SubmitForm|DiscardButton|create-form|settings-test|optional-reason)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell|cost)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
 
 /**
- * What pages share is four files, not forty. `tests/browser/budgets.test.ts` has the limits. What one page alone uses,
+ * What pages share is five files, not forty. `tests/browser/budgets.test.ts` has the limits. What one page alone uses,
  * and words of a feature, go where they are used. The kit comes first and takes what it imports with it: files that
  * import each other in a circle would run in the wrong order.
  */
 const sharedFiles = [
   {
     name: 'kit',
-    test: (id: string) => kit.test(id) && ![selects, others, tables].some((rest) => rest.test(id)),
+    test: (id: string) => kit.test(id) && ![selects, others, virtual, tables].some((rest) => rest.test(id)),
     minShareCount: 2,
     priority: 2,
   },
   { name: 'selects', test: selects, priority: 1 },
   { name: 'others', test: others, minShareCount: 2, priority: 1 },
+  { name: 'virtual', test: virtual, minShareCount: 2, priority: 1 },
   { name: 'forms', test: tables, minShareCount: 2, priority: 1 },
 ];
 

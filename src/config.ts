@@ -4,9 +4,11 @@ import { z } from 'zod';
 import { ConfigError } from './lib/config-error.ts';
 import './lib/fault-words.ts';
 import { type NatsAddress, parseNatsAddress } from '@agent-platform/otlp/jetstream';
+import { Secret } from './lib/crypto.ts';
+import { urlFault } from './lib/http-url.ts';
 import { type Proxies, parseNoProxy, parseProxy, proxyFault, proxyVariable } from './lib/outgoing-proxy.ts';
 import { parseResourceAttributes } from './lib/resource-attributes.ts';
-import { type OidcConfig, oidcEnvironment, oidcMistakes, readOidc } from './oidc-config.ts';
+import { isSecure, type OidcConfig, oidcEnvironment, oidcMistakes, readOidc } from './oidc-config.ts';
 
 export { ConfigError };
 
@@ -123,6 +125,22 @@ const environment = z.object({
   NO_PROXY: z.string().optional(),
   TRUST_PROXY: cidrs.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  HEARTBEAT_URL: z
+    .string()
+    .refine(
+      (value) => isSecure(value) && urlFault(value) === null,
+      'must be an https address (http only on loopback) without credentials, of at most 2,048 characters',
+    )
+    .transform((value) => new Secret(value))
+    .optional(),
+  HEARTBEAT_SECONDS: z
+    .string()
+    .default('60')
+    .refine(
+      (value) => /^\d{1,4}$/.test(value) && Number(value) >= 10 && Number(value) <= 3_600,
+      'must be a whole number from 10 to 3600',
+    )
+    .transform(Number),
   AUDIT_TO_LOG: z
     .enum(['true', 'false'])
     .default('false')
@@ -179,6 +197,8 @@ export interface Config {
   path: string;
   trustProxy: string[];
   logLevel: string;
+  /** The address that is called while schedules fire, and how often; null: none. */
+  heartbeat: { url: Secret; seconds: number } | null;
   /** True if each chained entry of the audit log is also a line on standard output. */
   auditToLog: boolean;
   /** Null: an integration that names no header sends all that are known. */
@@ -250,6 +270,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     path: env.PATH ?? '',
     trustProxy: e.TRUST_PROXY ?? [],
     logLevel: e.LOG_LEVEL,
+    heartbeat: e.HEARTBEAT_URL === undefined ? null : { url: e.HEARTBEAT_URL, seconds: e.HEARTBEAT_SECONDS },
     auditToLog: e.AUDIT_TO_LOG,
     llmTracingProjectHeader: e.LLM_TRACING_PROJECT_HEADER ?? null,
     resourceAttributes: {

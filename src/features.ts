@@ -1,23 +1,30 @@
 import { type Access, createAccess } from './access/index.ts';
 import { createAgents } from './agents/index.ts';
+import { type Alerts, createAlerts } from './alerts/index.ts';
 import { createApplication } from './application/index.ts';
 import { createAudit } from './audit/index.ts';
 import { createBranding } from './branding/index.ts';
+import { createBudgets } from './budgets/index.ts';
 import { createCallbacks } from './callbacks/index.ts';
+import { announcer, createChannels } from './channels/index.ts';
+import { createCharges, isPriceUsed } from './charges/index.ts';
 import { createConsole } from './console/index.ts';
 import { createConversations } from './conversations/index.ts';
 import { createDataConnections } from './data-connections/index.ts';
 import { createDataFrames } from './data-frames/index.ts';
 import { createDocumentIntelligence } from './document-intelligence/index.ts';
 import { createEvaluation, keepTrial } from './evaluation/index.ts';
+import { createEventConnections } from './event-connections/index.ts';
 import { OpenStreams } from './event-streams/index.ts';
 import { createExternalWorkers } from './external-workers/index.ts';
 import type { Feature, Services } from './feature.ts';
 import { fileOwners } from './file-owners.ts';
 import { createFiles } from './files/index.ts';
-import { createLlmConfigurations } from './llm-configurations/index.ts';
+import { createLlmConfigurations, type LlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
+import { createPrices } from './prices/index.ts';
 import { createReplicas } from './replicas/index.ts';
+import { createReviews } from './reviews/index.ts';
 import { createModels, createRuntime } from './runtime/index.ts';
 import { createSandbox } from './sandbox/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
@@ -26,6 +33,8 @@ import type { SettingsFeature } from './settings/index.ts';
 import { createTelemetry, type Telemetry, type Tracing } from './telemetry/index.ts';
 import { createToolProtocol } from './tool-protocol/index.ts';
 import { createToolServers } from './tool-servers/index.ts';
+import { createTraceStore, createTraces } from './traces/index.ts';
+import { createTriggers, listTriggersOfConnection } from './triggers/index.ts';
 import { createWorkItems } from './work-items/index.ts';
 import { createWorkspace } from './workspace/index.ts';
 
@@ -36,6 +45,7 @@ export interface Features extends Pick<Access, 'authenticate' | 'createFirstKey'
   /** For tests that move a clock. */
   telemetry: Telemetry;
   schedules: Schedules;
+  alerts: Alerts;
 }
 
 /** The features of the platform and what each needs of the others: the one visible list. */
@@ -49,26 +59,46 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const sandbox = createSandbox(services);
   const owners = fileOwners(services.db);
   const files = createFiles(services, { owners });
-  const models = createModels(services);
-  const llms = createLlmConfigurations(services, { models });
+  const resolveLlm = (llmId: string | null) => llms.resolve(llmId);
+  const prices = createPrices(services, { resolveLlm, isUsed: isPriceUsed });
+  const budgets = createBudgets(services);
+  const charges = createCharges(services, { prices, budgets, resolveLlm });
+  const { accounts } = charges;
+  const models = createModels({ ...services, accounts, resolveLlm });
+  const llms: LlmConfigurations = createLlmConfigurations(services, { models });
   const toolServers = createToolServers(services, { models });
   const dataConnections = createDataConnections(services, { sandbox });
   const semanticDataModels = createSemanticDataModels(services, { connections: dataConnections, llms });
+  const eventConnections = createEventConnections(services, { listTriggersOf: listTriggersOfConnection });
   const callbacks = createCallbacks(services);
   const agents = createAgents(services, { callbacks, llms, toolServers, semanticDataModels });
 
   const destinations = createDestinations(services);
-  const telemetry = createTelemetry(services, { destinations });
+  const traceStore = createTraceStore(services);
+  const telemetry = createTelemetry(services, { destinations, sink: traceStore.sink });
   const observability = createObservability(services, {
     destinations,
     telemetry: telemetry.path,
   });
 
   const openStreams = new OpenStreams();
-  const workItems = createWorkItems(services, { agents, callbacks, observability, openStreams });
-  const externalWorkers = createExternalWorkers(services, { onFinished: workItems.onFinished });
-  const schedules = createSchedules(services, { tracing: telemetry.tracing });
-  const access = createAccess(services, { features: list, workItems });
+  const workItems = createWorkItems(services, { agents, budgets, callbacks, observability, openStreams });
+  const externalWorkers = createExternalWorkers(services, {
+    budgets,
+    charges: charges.ofExternalWorker,
+    onFinished: workItems.onFinished,
+  });
+  const triggers = createTriggers(services, { connections: eventConnections });
+  const schedules = createSchedules(services, {
+    tracing: telemetry.tracing,
+    countEvents: triggers.countEventsOfAgents,
+  });
+  const alerts = createAlerts(services, {
+    schedules,
+    announcer,
+    passes: [(tx) => announcer.sendDueSteps(tx)],
+  });
+  const access = createAccess(services, { features: list, workItems, alerts });
   const dataFrames = createDataFrames(services, {
     files,
     sandbox,
@@ -84,6 +114,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     telemetry: telemetry.path,
   });
   const runtime = createRuntime(services, {
+    accounts,
     llms,
     modelTools: semanticDataModels.tools,
     telemetry: telemetry.path,
@@ -93,7 +124,21 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     documents: documentIntelligence.forAgents,
     onFinished: workItems.onFinished,
   });
-  const conversations = createConversations(services, { agents, runtime, openStreams });
+  const conversations = createConversations(services, { agents, budgets, runtime, openStreams });
+  const reviews = createReviews(services, {
+    sources: { work_item: workItems.reviews, conversation: conversations.reviews },
+  });
+  const channels = createChannels(services, {
+    subjects: { readReview: reviews.read, readAlert: alerts.read },
+    deciders: {
+      findReview: reviews.find,
+      seesReview: reviews.sees,
+      decide: reviews.decide,
+      acknowledge: alerts.acknowledge,
+    },
+    replicaId: () => replicas.id,
+  });
+  reviews.announcedBy(announcer);
   const evaluation = createEvaluation(services, {
     agents,
     runtime,
@@ -108,7 +153,11 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
 
   const workspace = createWorkspace(services, {
     settings: services.settings,
+    budgets,
+    eventConnections,
+    triggers,
     llms,
+    prices,
     toolServers,
     dataConnections,
     semanticDataModels,
@@ -116,6 +165,8 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     agents,
     schedules,
     observability,
+    alerts,
+    channels,
     roleMappings: access.roleMappings,
     documentIntelligence,
   });
@@ -125,32 +176,46 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const application = createApplication(services, {
     access,
     agents,
+    alerts,
     audit,
+    budgets,
+    channels,
+    charges,
     observability,
     replicas,
     schedules,
+    triggers,
     workItems,
   });
 
   list.push(
+    budgets,
     agents,
     conversations,
     schedules,
+    triggers,
     workItems,
+    reviews,
     externalWorkers,
     callbacks,
     toolProtocol,
     destinations,
     telemetry,
     observability,
+    createTraces(services, { store: traceStore, telemetry: telemetry.path }),
     llms,
+    prices,
+    charges,
     toolServers,
     runtime,
     application,
     replicas,
+    alerts,
     sandbox,
     dataConnections,
     semanticDataModels,
+    eventConnections,
+    ...channels.features,
     files,
     dataFrames,
     documentIntelligence,
@@ -169,5 +234,6 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     tracing: telemetry.tracing,
     telemetry,
     schedules,
+    alerts,
   };
 };

@@ -6,7 +6,7 @@ const isLoopback = ({ hostname }: URL): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
 
 /** Returns whether credentials may travel there: https, or http that does not leave this machine. */
-const isSecure = (value: string): boolean => {
+export const isSecure = (value: string): boolean => {
   if (!URL.canParse(value)) return false;
   const url = new URL(value);
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));

@@ -6,8 +6,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
  */
 const permitted = new Set([
   '(AFL-2.1 OR BSD-3-Clause)',
+  '(Apache-2.0 AND BSD-3-Clause)',
   '(MIT AND Zlib)',
   '(MIT OR CC0-1.0)',
+  '(MIT OR EUPL-1.1+)',
   '(MIT OR GPL-3.0-or-later)',
   '0BSD',
   'Apache-2.0',
@@ -18,6 +20,7 @@ const permitted = new Set([
   'ISC',
   'MIT',
   'MIT OR Apache-2.0',
+  'MIT-0',
   // By file: unchanged files of it may be distributed with others.
   'MPL-2.0',
   'OFL-1.1',

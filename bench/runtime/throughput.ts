@@ -1,4 +1,5 @@
 import { loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openPostgres, sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { client } from '../../tests/harness/http.ts';
@@ -64,7 +65,21 @@ export const measureThroughput = async (postgres: Postgres): Promise<void> => {
     database: processMicros(postgres.pid!) ?? Number.NaN,
   });
   const rows = [];
-  for (const concurrency of [8, 32, 128]) {
+  const workspace = {
+    name: 'bench',
+    scope: { kind: 'workspace' },
+    unit: 'tokens',
+    limit: 9e15,
+    period: 'total',
+  };
+  for (const [concurrency, hasBudget] of [
+    [8, false],
+    [32, false],
+    [128, false],
+    [32, true],
+    [128, true],
+  ] as const) {
+    if (hasBudget && (await api.post('/budgets', workspace)).status === 200) await sleep(2_100);
     await api.patch('/advanced-settings', { MAX_CONCURRENT_WORK_ITEMS: concurrency });
     const measured: Round[] = [];
     for (let n = 0; n < rounds; n++) measured.push(await round(db, agents, cpuMicros));
@@ -76,6 +91,7 @@ export const measureThroughput = async (postgres: Postgres): Promise<void> => {
       );
     rows.push({
       MAX_CONCURRENT_WORK_ITEMS: concurrency,
+      'workspace budget': hasBudget,
       'Work Items': items,
       'median/s': Math.round(median('rate')),
       'best/s': Math.round(Math.max(...rates)),

@@ -21,7 +21,8 @@ import { createProvider, createSignIn } from './sign-in/index.ts';
 export { isKeyValue } from './keys/key-format.ts';
 export { principalNames } from './keys/names.ts';
 export { rootsOf } from './keys/owners.ts';
-export { findRootId } from './keys/store.ts';
+export { findPrincipalKind, findRootId } from './keys/store.ts';
+export { addressees } from './people/addressees.ts';
 export { createRoleMappingBody, mayGiveRoles, type RoleMappings, roleMappings } from './people/index.ts';
 
 export interface Access {
@@ -38,13 +39,13 @@ export interface Access {
   createFirstKey(): Promise<string | null>;
 }
 
-interface AccessNeeds extends Pick<MeParts, 'workItems'> {
+interface AccessNeeds extends Pick<MeParts, 'workItems' | 'alerts'> {
   /** All features, whose operations have permissions. Read when a request asks. */
   features: readonly Feature[];
 }
 
 /** Who may do what: people, keys, sign-in and sessions. */
-export const createAccess = (services: Services, { features, workItems }: AccessNeeds): Access => {
+export const createAccess = (services: Services, { features, workItems, alerts }: AccessNeeds): Access => {
   const { config, db, vault } = services;
   const provider = createProvider(services);
   const firstKey = newKeyValue();
@@ -82,6 +83,7 @@ export const createAccess = (services: Services, { features, workItems }: Access
           ...services,
           operations: () => permissionsOf(features),
           workItems,
+          alerts,
           allowStdioToolServers: config.allowStdioToolServers,
           cookies,
           sessions,

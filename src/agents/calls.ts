@@ -1,4 +1,5 @@
 import { getAgent, lockAgent, lockAgentForShare, lockAgentMode, requireWorker } from './agents.ts';
+import { findAgentNames } from './store.ts';
 import { findPinned, getPinned } from './versions/pins.ts';
 import { recordFirstRun } from './versions/store.ts';
 import { freezeReference, listMissing } from './versions/versions.ts';
@@ -6,6 +7,7 @@ import { freezeReference, listMissing } from './versions/versions.ts';
 /** The calls that other features make, in their own transactions. Each needs nothing but the database. */
 export const agentCalls = {
   get: getAgent,
+  findNames: findAgentNames,
   lock: lockAgent,
   lockForShare: lockAgentForShare,
   lockMode: lockAgentMode,

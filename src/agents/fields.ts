@@ -49,6 +49,20 @@ const approvalRole = z
     'The lowest role that may decide on its tool calls. Default: `builder` for a worker agent, `member` for a conversational one.',
   );
 
+const approvalTimeoutSeconds = z
+  .int()
+  .min(60)
+  .max(31_536_000)
+  .describe(
+    'How many seconds people have to decide what its runs ask, or to reply; null: as long as they need. It counts for reviews that open from then on, and never for calls of unknown outcome.',
+  );
+
+const approvalTimeoutOutcome = z
+  .enum(['deny', 'cancel', 'escalate'])
+  .describe(
+    'What happens if no one decides in time. `deny`: the calls are not made, and the run goes on. `cancel`: the Work Item or run is cancelled. `escalate`: it goes on waiting, and people are notified again.',
+  );
+
 /**
  * Returns why the schema cannot be used. Null if it can: it compiles, describes an object and refers to no other
  * document.
@@ -199,6 +213,8 @@ export const fields = {
     .shownAs(jsonObject.nullable().describe('JSON Schema of the results of its Work Items.'))
     .json(),
   approval_role: nullable(approvalRole).shownAs(approvalRole).patchedAs('null resets it to its default.'),
+  approval_timeout_seconds: nullable(approvalTimeoutSeconds),
+  approval_timeout_outcome: withDefault(approvalTimeoutOutcome, 'deny'),
   release: withDefault(release, 'automatic'),
   gate: gateField,
   callbacks: elsewhere(callbacks),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { recentCostField } from '../charges/index.ts';
 import type { Database } from '../database/index.ts';
 import {
   finder,
@@ -63,6 +64,7 @@ const agentSummary = z
         next_run_at: timestamp.nullable().describe('The next run of all of them; null if none is planned.'),
       })
       .meta({ id: 'AgentSchedules' }),
+    cost: recentCostField,
     created_at: timestamp,
     updated_at: timestamp,
   })

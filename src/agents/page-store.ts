@@ -1,3 +1,4 @@
+import { type RecentCost, recentCost } from '../charges/index.ts';
 import { type Executor, type Page, type RawBuilder, sql } from '../database/index.ts';
 import { idsBeginning } from '../lib/ids.ts';
 import type { Agent, AgentMode } from './store.ts';
@@ -22,6 +23,7 @@ export interface AgentSummaryRow
   schedules: number;
   schedules_enabled: number;
   next_run_at: Date | null;
+  cost: RecentCost;
 }
 
 /** Counts of Work Items and conversations end here: an agent with more costs no more to show. */
@@ -61,7 +63,7 @@ const summaries = (where: RawBuilder<unknown>, limit: number) => sql<AgentSummar
     ${resting('DRAFT')} as drafts, ${pending} as pending, coalesce(executing.n, 0) as executing,
     ${resting('NEEDS_REVIEW')} as needs_review, ${resting('INDETERMINATE')} as indeterminate,
     ${finished('COMPLETED')} as done, ${finished('ERROR')} as failed,
-    s.schedules, s.schedules_enabled, s.next_run_at, page.created_at, page.updated_at
+    s.schedules, s.schedules_enabled, s.next_run_at, ${recentCost('agent_id', sql`page.id`)} as cost, page.created_at, page.updated_at
   from page
   cross join llm_defaults d
   join llm_configurations l on l.id = coalesce(page.llm_id, d.llm_id)

@@ -124,6 +124,16 @@ export const findAgent = async (executor: Executor, id: string): Promise<Agent |
   return row && toAgent(row);
 };
 
+/** The names of agents by their ids, of those that there are. */
+export const findAgentNames = async (
+  executor: Executor,
+  ids: readonly string[],
+): Promise<Map<string, string>> => {
+  const { rows } = await sql<{ id: string; name: string }>`select id, name from agents
+    where id = any(${ids}::uuid[])`.execute(executor);
+  return new Map(rows.map(({ id, name }) => [id, name]));
+};
+
 /**
  * A lock, by what it blocks until the transaction ends. `share`: deleting the agent. `update`: also changing it, and
  * `update` locks. `delete`: also `share` locks.

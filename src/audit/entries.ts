@@ -8,8 +8,8 @@ export interface AuditContext {
   ip: string | null;
   /** The first 200 characters. */
   user_agent: string | null;
-  /** `session` also for a sign-in, `key` also for the bootstrap key. */
-  via: 'key' | 'session' | 'system';
+  /** `session` also for a sign-in, `key` also for the bootstrap key; `channel`: by a click in a channel. */
+  via: 'key' | 'session' | 'channel' | 'system';
   key_id: string | null;
   session_id: string | null;
 }
@@ -21,10 +21,10 @@ const viaOf = ({ kind, keyId, sessionId }: Actor['principal']): AuditContext['vi
   return keyId !== null && sessionId === null ? 'key' : 'session';
 };
 
-const contextOf = ({ principal, ip, userAgent }: Actor): AuditContext => ({
+const contextOf = ({ principal, ip, userAgent, via }: Actor): AuditContext => ({
   ip,
   user_agent: userAgent?.slice(0, userAgentCharacters) ?? null,
-  via: viaOf(principal),
+  via: via ?? viaOf(principal),
   key_id: principal.keyId,
   session_id: principal.sessionId,
 });

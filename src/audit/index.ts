@@ -14,9 +14,10 @@ export { audit, auditAll, auditInsertion, auditRefusal, auditRefused } from './e
 export { exportQuery as auditExportQuery } from './export.ts';
 export { findFacets } from './facet-store.ts';
 export { auditFilter } from './filter.ts';
-export { type AuditMatch, listAudits } from './list-store.ts';
+export { listAudits } from './list-store.ts';
 export { audit as auditEntry, toResponse as toAuditEntry } from './responses.ts';
 export { findChainState } from './state.ts';
+export { findAuditedSince } from './store.ts';
 
 export interface Audit extends Feature {
   /** The line of the Overview about the chain. */

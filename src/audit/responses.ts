@@ -20,7 +20,7 @@ export const audit = z
       .object({
         ip: z.string().nullable(),
         user_agent: z.string().nullable().describe('The first 200 characters.'),
-        via: z.enum(['key', 'session', 'system']),
+        via: z.enum(['key', 'session', 'channel', 'system']),
         key_id: z.string().nullable(),
         session_id: z.string().nullable(),
       })

@@ -1,4 +1,4 @@
-import { type Executor, type Json, sql, type Table, type Tx } from '../database/index.ts';
+import { type Executor, type Json, json, sql, type Table, type Tx } from '../database/index.ts';
 
 export interface AuditRow {
   id: string;
@@ -53,6 +53,21 @@ export const findExtent = async (
   }>`select (select min(position) from audits) as first_position, (select max(position) from audits) as last_position,
     (select count(*) from audits where position is null) as unchained`.execute(executor);
   return rows[0]!;
+};
+
+/** Returns whether an action on this target was audited within the last `hours`, with these `details` among others. */
+export const findAuditedSince = async (
+  executor: Executor,
+  action: string,
+  targetId: string,
+  details: Record<string, unknown>,
+  hours: number,
+): Promise<boolean> => {
+  const { rows } = await sql`select from audits where target_id = ${targetId} and action = ${action}
+    and details @> ${json(details)}::jsonb and at > platform_now() - make_interval(hours => ${hours}) limit 1`.execute(
+    executor,
+  );
+  return rows.length > 0;
 };
 
 /** The hash of the entry at `position`; undefined if there is none. */

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../database/index.ts';
+import { AttemptLoop } from '../lib/attempt-loop.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Egress, EgressError } from '../lib/egress.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { Loop, type LoopPass } from '../lib/loop.ts';
 import { retryAfterMs } from '../lib/retry-after.ts';
 import type { SealedSettings } from '../lib/sealed-settings.ts';
 import type { CallbackSettings } from './callbacks.ts';
@@ -12,8 +11,8 @@ import { retryDelayMs } from './retries.ts';
 import { signedHeaders } from './signature.ts';
 import {
   type AttemptResult,
+  type ClaimedDelivery,
   claimDeliveries,
-  type Delivery,
   endAttempt,
   findCallback,
   nextDeliveryIn,
@@ -22,16 +21,7 @@ import {
 
 /** A 2xx that comes later is a failure. */
 const timeoutMs = 15_000;
-/** Longer than an attempt takes: only what a lost replica had in flight is sent by another one. */
-const leaseSeconds = 20;
-/** Requests in flight at once on a replica, and to one origin. */
-const atOnce = 64;
-const atOncePerOrigin = 8;
-/** The longest time between two looks at what is due, in case a notification was lost. */
-const longestSleepMs = 60_000;
-/** Delay before deliveries that are due and locked by another replica are checked again. */
-const retryMs = 100;
-/** Time that requests may continue after a stop before they are released. */
+/** Time that requests may continue after a stop before they are released, in milliseconds. */
 const graceMs = 5_000;
 /** Limit of the body of a response, of which nothing is used. */
 const maxBodyBytes = 4_096;
@@ -51,7 +41,7 @@ export interface DeliveryParts {
 }
 
 /** The body of every attempt: what happened, and no content of the Work Item. */
-const bodyOf = (delivery: Delivery, publicUrl: string): string =>
+const bodyOf = (delivery: ClaimedDelivery, publicUrl: string): string =>
   JSON.stringify({
     type: delivery.event,
     timestamp: delivery.created_at.toISOString(),
@@ -60,16 +50,20 @@ const bodyOf = (delivery: Delivery, publicUrl: string): string =>
       agent_id: delivery.agent_id,
       agent_version: delivery.agent_version,
       schedule_id: delivery.schedule_id,
+      trigger_id: delivery.trigger_id,
+      occurrence_id: delivery.occurrence_id,
       work_item_name: delivery.work_item_name,
       status: delivery.status,
       previous_status: delivery.previous_status,
+      cost_nano_usd: delivery.cost_nano_usd,
+      unknown_calls: delivery.unknown_calls,
       url: `${publicUrl}/api/v2/work-items/${delivery.work_item_id}`,
     },
   });
 
 /** Returns the result of an attempt, from the response or from the reason why there is none. */
 const resultOf = (
-  delivery: Delivery,
+  delivery: ClaimedDelivery,
   got: { status: number; retryAfterMs: number | null } | { error: string },
 ): AttemptResult => {
   if ('status' in got && got.status >= 200 && got.status < 300) {
@@ -86,98 +80,19 @@ const resultOf = (
   return { state: retryInMs === null ? 'failed' : 'pending', status, error, retryInMs };
 };
 
-/** The loop of one replica that delivers callbacks. */
-export class CallbackDelivery {
-  readonly #parts: DeliveryParts;
-  readonly #inFlight = new Set<{ origin: string; done: Promise<void> }>();
-  readonly #abort = new AbortController();
-  readonly #loop: Loop;
-  readonly #wake = () => this.#loop.wake();
+/** The loop of one replica that delivers callbacks. `listen` comes before any delivery is recorded. */
+export const createCallbackDelivery = (
+  parts: DeliveryParts,
+): { loop: AttemptLoop<ClaimedDelivery>; listen(): void } => {
+  const { db, log, clock, sealed, publicUrl, onAttempt } = parts;
 
-  constructor(parts: DeliveryParts) {
-    this.#parts = parts;
-    this.#loop = new Loop({ name: 'callbacks', log: parts.log, tick: () => this.#tick() });
-  }
-
-  /** Listens for new deliveries, before any is recorded. */
-  listen(): void {
-    this.#parts.db.listen('callbacks', this.#wake);
-  }
-
-  start(): void {
-    this.#loop.start();
-  }
-
-  pass(): LoopPass {
-    return this.#loop.pass();
-  }
-
-  /** Claims no more, lets requests end for a moment, and releases the others: they are due at once. */
-  async stop(): Promise<void> {
-    await this.#loop.stop();
-    const all = Promise.all([...this.#inFlight].map(({ done }) => done));
-    await Promise.race([all, sleep(graceMs, undefined, { ref: false })]);
-    this.#abort.abort();
-    await Promise.race([all, sleep(graceMs, undefined, { ref: false })]);
-  }
-
-  async #tick(): Promise<number | null> {
-    const { db } = this.#parts;
-    const limit = atOnce - this.#inFlight.size;
-    // The end of a request wakes the loop.
-    if (limit === 0) return longestSleepMs;
-    const inFlight = new Map<string, number>();
-    for (const { origin } of this.#inFlight) inFlight.set(origin, (inFlight.get(origin) ?? 0) + 1);
-    const claimed = await db.tx((tx) =>
-      claimDeliveries(tx, { limit, perOrigin: atOncePerOrigin, inFlight, leaseSeconds }),
-    );
-    for (const delivery of claimed) {
-      this.#send(delivery);
-      inFlight.set(delivery.origin, (inFlight.get(delivery.origin) ?? 0) + 1);
-    }
-    const full = [...inFlight].filter(([, n]) => n >= atOncePerOrigin).map(([origin]) => origin);
-    const next = await db.run((executor) => nextDeliveryIn(executor, full));
-    return Math.min(longestSleepMs, Math.max(retryMs, next ?? longestSleepMs));
-  }
-
-  #send(delivery: Delivery): void {
-    const { db, log, onAttempt } = this.#parts;
-    const attempt = async (): Promise<void> => {
-      const result = await this.#attempt(delivery);
-      if (!result) return db.run((executor) => releaseDelivery(executor, delivery));
-      await db.run((executor) => endAttempt(executor, delivery, result));
-      onAttempt(result.state === 'pending' ? 'retried' : result.state);
-      if (result.state === 'failed' || result.state === 'gone') {
-        const { id, work_item_id } = delivery;
-        log.warn({ delivery_id: id, work_item_id, error: result.error }, 'a callback was given up');
-      }
-    };
-    const flight = {
-      origin: delivery.origin,
-      done: attempt()
-        .catch((error) => {
-          const { id, work_item_id } = delivery;
-          log.error(
-            { delivery_id: id, work_item_id, error: messageOf(error) },
-            'the end of a callback was not stored; it is sent again when its lease ends',
-          );
-        })
-        .finally(() => {
-          this.#inFlight.delete(flight);
-          this.#loop.wake();
-        }),
-    };
-    this.#inFlight.add(flight);
-  }
-
-  /** Sends a delivery once. Resolves to null if the stop of this replica ended the attempt. */
-  async #attempt(delivery: Delivery): Promise<AttemptResult | null> {
-    const { db, clock, sealed, publicUrl } = this.#parts;
+  /** Sends a delivery once. Resolves to null if it was removed, or if the stop of this replica ended the attempt. */
+  const send = async (delivery: ClaimedDelivery, signal: AbortSignal): Promise<AttemptResult | null> => {
     const row = await db.run((executor) => findCallback(executor, delivery.callback_id));
     // The Work Item was removed in the meantime, and this with it.
     if (!row) return null;
     const { secret, headers } = sealed.open(row);
-    const egress = row.given_by_member ? this.#parts.membersEgress : this.#parts.egress;
+    const egress = row.given_by_member ? parts.membersEgress : parts.egress;
     const body = bodyOf(delivery, publicUrl());
     const seconds = Math.floor(clock.now() / 1_000);
     try {
@@ -187,23 +102,54 @@ export class CallbackDelivery {
           ...headers,
           'content-type': 'application/json',
           'user-agent': 'agent-platform',
+          // A trigger that this starts goes one step further, so that chains of Work Items end.
+          'agent-platform-depth': String(delivery.depth),
           ...signedHeaders(secret, { id: delivery.id, seconds, body }),
         },
         body,
         timeoutMs,
         maxBodyBytes,
-        signal: this.#abort.signal,
+        signal,
       });
       const wait = retryAfterMs(response.headers['retry-after'], clock.now());
       return resultOf(delivery, { status: response.status, retryAfterMs: wait });
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
-      if (this.#abort.signal.aborted) return null;
+      if (signal.aborted) return null;
       // No one changes the rule for this callback, so it is not tried again.
       if (row.given_by_member && error.kind === 'denied') {
         return { state: 'failed', status: null, error: error.message, retryInMs: null };
       }
       return resultOf(delivery, { error: error.message });
     }
-  }
-}
+  };
+
+  const attempt = async (delivery: ClaimedDelivery, signal: AbortSignal): Promise<void> => {
+    const { id, work_item_id } = delivery;
+    const result = await send(delivery, signal);
+    if (!result) return db.run((executor) => releaseDelivery(executor, delivery));
+    await db.run((executor) => endAttempt(executor, delivery, result));
+    onAttempt(result.state === 'pending' ? 'retried' : result.state);
+    if (result.state === 'failed' || result.state === 'gone') {
+      log.warn({ delivery_id: id, work_item_id, error: result.error }, 'a callback was given up');
+    }
+  };
+
+  const loop = new AttemptLoop<ClaimedDelivery>({
+    name: 'callbacks',
+    log,
+    graceMs,
+    claim: (limits) => db.tx((tx) => claimDeliveries(tx, limits)),
+    nextIn: (full) => db.run((executor) => nextDeliveryIn(executor, full)),
+    destinationOf: ({ origin }) => origin,
+    attempt: (delivery, signal) =>
+      attempt(delivery, signal).catch((error) => {
+        const { id, work_item_id } = delivery;
+        log.error(
+          { delivery_id: id, work_item_id, error: messageOf(error) },
+          'the end of a callback was not stored; it is sent again when its lease ends',
+        );
+      }),
+  });
+  return { loop, listen: () => db.listen('callbacks', loop.wake) };
+};

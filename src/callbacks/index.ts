@@ -3,17 +3,18 @@ import { createEgress } from '../lib/egress.ts';
 import { createMembersFilter } from '../lib/egress-addresses.ts';
 import { counter, gauge } from '../lib/metrics.ts';
 import { type CallbackStore, createCallbackStore } from './callbacks.ts';
-import { CallbackDelivery } from './delivery.ts';
+import { createCallbackDelivery } from './delivery.ts';
 import { callbackRoutes, type FindWorkItem } from './routes.ts';
+import { signingSecret, webhookHeaders, webhookUrl } from './schemas.ts';
 import { countOverdueDeliveries, deleteRemovedCallbacks } from './store.ts';
 
 export { type Callback, type CallbackStore, checkChangedCallbacks, defaultEvents } from './callbacks.ts';
-export {
-  changedCallbacks,
-  newCallbacks,
-  publicCallback,
-} from './schemas.ts';
+export { changedCallbacks, newCallbacks, publicCallback } from './schemas.ts';
+export { newSigningSecret, signedHeaders } from './signature.ts';
 export { deliveryInsertion, hasCallbacks, recordDeliveries } from './store.ts';
+
+/** Fields of an address that gets signed requests. */
+export const webhookFields = { secret: signingSecret, headers: webhookHeaders, url: webhookUrl };
 
 export interface Callbacks extends Feature {
   store: CallbackStore;
@@ -44,7 +45,7 @@ export const createCallbacks = (services: Services): Callbacks => {
     [],
     async (g) => g.set(await db.run(countOverdueDeliveries).catch(() => Number.NaN)),
   );
-  const delivery = new CallbackDelivery({
+  const delivery = createCallbackDelivery({
     ...services,
     membersEgress,
     sealed: store.sealed,
@@ -61,9 +62,9 @@ export const createCallbacks = (services: Services): Callbacks => {
     loops: [
       {
         role: 'delivery',
-        start: () => delivery.start(),
-        stop: () => delivery.stop(),
-        pass: () => delivery.pass(),
+        start: () => delivery.loop.start(),
+        stop: () => delivery.loop.stop(),
+        pass: () => delivery.loop.pass(),
       },
     ],
     store,

@@ -1,3 +1,5 @@
+import { retryInMs } from '../lib/retry-after.ts';
+
 const seconds = 1_000;
 const minutes = 60 * seconds;
 const hours = 60 * minutes;
@@ -15,9 +17,6 @@ const delaysMs = [
   24 * hours,
 ];
 
-/** A share of the delay that is added or taken away, so that many failures at once do not return at once. */
-const jitter = 0.2;
-
 /**
  * Returns how long to wait after `failures` failed attempts in a row, in milliseconds; null if there is no other
  * attempt. `retryAfterMs` is what the receiver asked for. `random` is from 0 to 1.
@@ -29,5 +28,5 @@ export const retryDelayMs = (
 ): number | null => {
   const delay = delaysMs[failures - 1];
   if (delay === undefined) return null;
-  return Math.round(Math.max(delay * (1 - jitter + 2 * jitter * random), retryAfterMs ?? 0));
+  return retryInMs(delay, retryAfterMs, random);
 };

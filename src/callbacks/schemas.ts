@@ -6,7 +6,8 @@ import { callbackEvents, deliveryStates } from './store.ts';
 
 const maxCallbacks = 5;
 
-const url = z
+/** Where to send signed requests. */
+export const webhookUrl = z
   .string()
   .superRefine((value, context) => {
     const message = urlFault(value);
@@ -21,13 +22,13 @@ const events = z
   .max(50)
   .transform((list) => [...new Set(list)]);
 
-const secret = z
+export const signingSecret = z
   .string()
   .refine(isSigningSecret, 'must be `whsec_` and the base64 of 24 to 64 bytes')
   .meta({ openapi: { type: 'string', examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] } });
 
 /** Headers of the caller. The sender sets those that the signature and the connection need. */
-const headers = headerMap([
+export const webhookHeaders = headerMap([
   'webhook-id',
   'webhook-timestamp',
   'webhook-signature',
@@ -36,10 +37,10 @@ const headers = headerMap([
 ]);
 
 const fields = {
-  url: url.describe('Where to send. Redirects are not followed.'),
+  url: webhookUrl.describe('Where to send. Redirects are not followed.'),
   events: optional(events).describe('Default: needs_review, indeterminate, completed, error, cancelled.'),
-  headers: optional(headers).describe('Additional headers. Their values are never returned.'),
-  secret: optional(secret).describe(
+  headers: optional(webhookHeaders).describe('Additional headers. Their values are never returned.'),
+  secret: optional(signingSecret).describe(
     'Signs each request. Generated, and shown in this response alone, if absent.',
   ),
 };

@@ -7,6 +7,7 @@ import {
   type Table,
   type Tx,
 } from '../database/index.ts';
+import type { ClaimLimits } from '../lib/attempt-loop.ts';
 
 /** Events that a callback can be notified of: a Work Item has a new status. */
 export const callbackEvents = [
@@ -36,6 +37,15 @@ interface CallbackRow {
   given_by_member: boolean;
   removed_at: Date | null;
   created_at: Date;
+}
+
+/** A delivery that is to be sent, with what else it says of its Work Item, and with what that cost until now. */
+export interface ClaimedDelivery extends Delivery {
+  trigger_id: string | null;
+  occurrence_id: string | null;
+  depth: number;
+  cost_nano_usd: number;
+  unknown_calls: number;
 }
 
 export interface Delivery {
@@ -233,26 +243,21 @@ const pendingOrigins = sql`origins as (
 
 /**
  * Claims up to `limit` deliveries that are due, for `leaseSeconds`: in that time no other replica sends them, and after
- * it they are due again. At most `perOrigin` of one origin, less those of `inFlight`, so that an endpoint that hangs
+ * it they are due again. At most `perDestination` of one origin, less those of `inFlight`, so that an endpoint that hangs
  * does not take all places. A loose index scan steps from origin to origin, however many deliveries wait.
  */
 export const claimDeliveries = async (
   tx: Tx,
-  {
-    limit,
-    perOrigin,
-    inFlight,
-    leaseSeconds,
-  }: { limit: number; perOrigin: number; inFlight: ReadonlyMap<string, number>; leaseSeconds: number },
-): Promise<Delivery[]> => {
-  const { rows } = await sql<Delivery>`
+  { limit, perDestination, inFlight, leaseSeconds }: ClaimLimits,
+): Promise<ClaimedDelivery[]> => {
+  const { rows } = await sql<ClaimedDelivery>`
     with recursive ${pendingOrigins}, busy as (
       select origin, n from unnest(${[...inFlight.keys()]}::text[], ${[...inFlight.values()]}::integer[]) as b(origin, n)
     ), due as (
       select first.id from origins o left join busy b on b.origin = o.origin cross join lateral (
         select id, next_attempt_at from callback_deliveries
         where state = 'pending' and origin = o.origin and next_attempt_at <= platform_now()
-        order by next_attempt_at limit greatest(0, ${perOrigin}::integer - coalesce(b.n, 0))) first
+        order by next_attempt_at limit greatest(0, ${perDestination}::integer - coalesce(b.n, 0))) first
       order by first.next_attempt_at limit ${limit}
     ), free as (
       select id from callback_deliveries where id in (select id from due)
@@ -260,8 +265,13 @@ export const claimDeliveries = async (
     )
     update callback_deliveries d set attempts = attempts + 1,
       next_attempt_at = platform_now() + make_interval(secs => ${leaseSeconds})
-    from free where d.id = free.id
-    returning ${sql.join(columns.map((column) => sql.ref(`d.${column}`)))}`.execute(tx);
+    from free left join lateral (
+      select w.cost_nano_usd, w.unknown_calls, w.trigger_id, w.occurrence_id, w.depth from callback_deliveries own
+      join work_items w on w.id = own.work_item_id where own.id = free.id) item on true
+    where d.id = free.id
+    returning ${sql.join(columns.map((column) => sql.ref(`d.${column}`)))}, item.trigger_id, item.occurrence_id,
+      coalesce(item.depth, 0) as depth, coalesce(item.cost_nano_usd, 0) as cost_nano_usd,
+      coalesce(item.unknown_calls, 0) as unknown_calls`.execute(tx);
   return rows;
 };
 

@@ -1,3 +1,4 @@
+import { insertCharges } from '../charges/index.ts';
 import type { Database, Tx } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
 import { noRunUsage } from '../lib/usage.ts';
@@ -52,6 +53,8 @@ const toNewMessages = (
     return [{ ...toNewMessage(message, replyId), usage }];
   });
 
+const chargesOf = (steps: Progress['steps']) => steps.flatMap(({ charges }) => charges);
+
 const hasReply = (messages: readonly Message[]): boolean => messages.some(({ role }) => role === 'assistant');
 
 const startedEvents = ({ begun = [] }: Progress): NewEvent[] =>
@@ -93,6 +96,7 @@ export const conversationRun = (
       const after = startedEvents(progress);
       await recordMessages(tx, of, stored, { before, after, durations: durations() });
       await conversationRuns.save(tx, lease, progress);
+      await insertCharges(tx, chargesOf(progress.steps));
     });
     for (const { id } of progress.begun ?? []) begunAt.set(id, performance.now());
   };
@@ -101,7 +105,10 @@ export const conversationRun = (
     const { stored, before } = await prepare(('messages' in outcome && outcome.messages) || [], end.steps);
     await deltas.close();
     return db.tx(async (tx) => {
-      const store = () => recordMessages(tx, of, stored, { before, durations: durations() });
+      const store = async () => {
+        await recordMessages(tx, of, stored, { before, durations: durations() });
+        await insertCharges(tx, chargesOf(end.steps));
+      };
       const ended = await runtimeCalls.endAttempt(tx, conversationRuns, lease, withText(outcome), end, {
         isOpened,
         store,
@@ -116,6 +123,16 @@ export const conversationRun = (
     agentVersion: run.agent_version,
     conversationId: run.conversation_id,
     createdBy: run.created_by,
+    purpose: 'run',
+    acting: {
+      agentId: run.agent_id,
+      agentVersion: run.agent_version,
+      workItemId: null,
+      runId: run.id,
+      experimentId: null,
+      scheduleId: null,
+      triggerId: null,
+    },
     owner: { conversation_id: run.conversation_id, work_item_id: null },
     depth: run.depth,
     attributes: {

@@ -1,9 +1,10 @@
 import { notify, type Tx } from '../database/index.ts';
-import { type Moved, shownApprovals } from '../runs/index.ts';
+import { type Moved, type MoveReason, shownApprovals } from '../runs/index.ts';
 import { runtimeCalls } from '../runtime/index.ts';
 import { appendEvents, expireDeltas, listOpenMessages, type NewEvent } from './event-store.ts';
 import { listRunMessages } from './message-store.ts';
 import { recordMessages, toNewMessage } from './messages.ts';
+import { recordReviews } from './review-records.ts';
 import { type ConversationRun, runsChannel } from './run-store.ts';
 import { publicRun, toRunResponse } from './schemas.ts';
 import { updateActiveRun } from './store.ts';
@@ -47,7 +48,7 @@ const recordEnded = async (tx: Tx, run: ConversationRun): Promise<void> => {
   const reset = await resetEvents(tx, run);
   await updateActiveRun(tx, conversation_id, { runId: waits ? id : null });
   const shown = publicRun.parse(toRunResponse(run, await listRunMessages(tx, id)));
-  const approvals = shownApprovals(run.pending_approvals);
+  const approvals = shownApprovals(run.pending_approvals, run.open_review);
   await appendEvents(tx, { conversationId: conversation_id, runId: id }, [
     ...reset,
     ...(waits ? [{ type: 'approval.requested' as const, data: { approvals } }] : []),
@@ -58,7 +59,12 @@ const recordEnded = async (tx: Tx, run: ConversationRun): Promise<void> => {
 /**
  * Writes the records of a change of status in the transaction of the change. The conversations and the runs are locked.
  */
-export const recordMoved = async (tx: Tx, runs: readonly Moved<ConversationRun>[]): Promise<void> => {
+export const recordMoved = async (
+  tx: Tx,
+  runs: readonly Moved<ConversationRun>[],
+  { principal, reviewEnd }: MoveReason<ConversationRun>,
+): Promise<void> => {
+  await recordReviews(tx, runs, principal, reviewEnd);
   for (const run of runs) {
     if (run.status !== 'queued' && run.status !== 'running') await recordEnded(tx, run);
   }

@@ -1,15 +1,20 @@
 import type { Agents } from '../agents/index.ts';
+import type { Budgets } from '../budgets/index.ts';
 import { notify, type Tx } from '../database/index.ts';
 import { type OpenStreams, Watcher } from '../event-streams/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import { Loop } from '../lib/loop.ts';
 import { counter } from '../lib/metrics.ts';
+import { systemActor } from '../lib/principal.ts';
+import { type ReviewSource, reviewCalls } from '../reviews/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { createAsking } from './asking.ts';
+import { resumeBudgetWaits } from './budget-waits.ts';
 import { conversationRun } from './conversation-run.ts';
 import { deleteOldEvents, eventsChannel } from './event-store.ts';
 import { conversationRuns } from './kind.ts';
 import { pageRoutes } from './page-routes.ts';
+import { conversationReviews } from './review-source.ts';
 import { conversationRoutes } from './routes.ts';
 import { runRoutes } from './run-routes.ts';
 import { runCancelsChannel, runsChannel } from './run-store.ts';
@@ -18,9 +23,11 @@ import { deleteEventsOfAgent, listLastSeqs, listOpenRuns } from './store.ts';
 export { getConversation, keepConversation } from './conversations.ts';
 export { readRunRecording } from './recording.ts';
 export { findRun } from './run-store.ts';
+export { ownsTrace } from './store.ts';
 
 export interface ConversationNeeds {
   agents: Agents;
+  budgets: Pick<Budgets, 'onRoom'>;
   runtime: Pick<Runtime, 'workerOf'>;
   openStreams: OpenStreams;
 }
@@ -28,6 +35,8 @@ export interface ConversationNeeds {
 interface Conversations extends Feature {
   /** For the tool protocol. */
   asking: ReturnType<typeof createAsking>;
+  /** For reviews. */
+  reviews: ReviewSource;
 }
 
 /** Interval at which events that are not sent any more are removed, in milliseconds, and the number removed at once. */
@@ -36,16 +45,19 @@ const removeAtOnce = 2_000;
 
 /** Called before an agent is deleted, and its conversations with it: stops their runs and removes their events. */
 const endConversations = async (tx: Tx, agentId: string): Promise<void> => {
-  for (const id of await listOpenRuns(tx, agentId)) await notify(tx, runCancelsChannel, id);
+  const open = await listOpenRuns(tx, agentId);
+  for (const id of open) await notify(tx, runCancelsChannel, id);
+  await reviewCalls.close(tx, 'run_id', open, systemActor.principal);
   await deleteEventsOfAgent(tx, agentId);
 };
 
 /** Conversations with agents: their messages, the runs that reply to them, and streams of what happens. */
 export const createConversations = (
   services: Services,
-  { agents, runtime, openStreams }: ConversationNeeds,
+  { agents, budgets, runtime, openStreams }: ConversationNeeds,
 ): Conversations => {
   const { db, log, settings } = services;
+  budgets.onRoom(() => resumeBudgetWaits(db));
   agents.beforeDelete(endConversations);
   const finished = counter(
     'agent_platform_conversation_runs_finished_total',
@@ -80,6 +92,7 @@ export const createConversations = (
     routes: [...conversationRoutes(db), ...runRoutes({ db, watcher, openStreams }), ...pageRoutes(db)],
     metrics: [finished],
     asking: createAsking(db, watcher),
+    reviews: conversationReviews,
     start: async () => {
       worker.listen();
       watcher.listen();

@@ -87,7 +87,13 @@ const readDetail = async (
     ...toConversationResponse(conversation),
     agent: { id: agentId, name, approval_role },
     created_by_name: names.get(created_by) ?? null,
-    run: run ? { ...run, pending_approvals: shownApprovals(run.pending_approvals) } : null,
+    run: run
+      ? {
+          ...run,
+          review_id: run.open_review?.id ?? null,
+          pending_approvals: shownApprovals(run.pending_approvals, run.open_review),
+        }
+      : null,
     messages: sortedPage(
       messages,
       page.limit,

@@ -4,6 +4,7 @@ import { type Database, notify } from '../database/index.ts';
 import { jsonRoute, listPage, pageOf, pageOrOffsetQuery, pageQuery, type Route } from '../http/index.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
+import { reviewCalls } from '../reviews/index.ts';
 import { agentFinder, conversationFinder, lockConversation, ownerSeenBy } from './conversations.ts';
 import { deleteEvents } from './event-store.ts';
 import { listMessages } from './message-store.ts';
@@ -126,6 +127,7 @@ export const conversationRoutes = (db: Database): Route[] => {
       handler: ({ found, transaction, actor }) =>
         transaction(async (tx, { id, active_run_id }) => {
           if (active_run_id !== null) await notify(tx, runCancelsChannel, active_run_id);
+          await reviewCalls.close(tx, 'conversation_id', [id], actor.principal);
           await deleteEvents(tx, id);
           await deleteConversation(tx, id);
           await audit(tx, actor, 'conversation.delete', id, { agent_id: found.agentId });

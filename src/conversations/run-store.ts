@@ -1,5 +1,6 @@
 import { type Executor, sql, type Tx } from '../database/index.ts';
 import type { RunUsage } from '../lib/usage.ts';
+import { type OpenReview, openReview } from '../reviews/index.ts';
 import type { NewApproval, RunRow } from '../runs/index.ts';
 
 /** The channel that notifies workers of runs that may be claimed. */
@@ -27,8 +28,13 @@ export interface ConversationRun extends RunRow {
   trace_id: string | null;
   /** null is an empty list. */
   unsafe_calls: NewApproval[] | null;
+  /** The open review; null unless it waits for a person. */
+  open_review: OpenReview | null;
   tokens_before: number;
   attempts: number;
+  cost_nano_usd: number;
+  /** Calls of models without a known amount. */
+  unknown_calls: number;
   /** The token of the last claim: only its holder may write. */
   fencing: number;
   /** The id of the principal whose message began it. */
@@ -40,8 +46,9 @@ export interface ConversationRun extends RunRow {
 
 /** Columns of `conversation_runs w`. */
 export const columns = sql`w.id, w.conversation_id, w.agent_id, w.agent_version, w.status, w.depth, w.first_seq, w.message_id, w.answer, w.error,
-  w.usage, w.model, w.trace_id, w.pending_approvals, w.decisions, w.unsafe_calls, w.tokens_before, w.attempts,
-  w.fencing, w.created_by, w.created_at, w.started_at, w.finished_at`;
+  w.usage, w.model, w.trace_id, w.pending_approvals, w.decisions, w.unsafe_calls, w.tokens_before, w.attempts, w.cost_nano_usd, w.unknown_calls,
+  w.fencing, w.created_by, w.created_at, w.started_at, w.finished_at,
+  case when w.status = 'needs_review' then ${openReview('conversation', sql`w.id`)} end as open_review`;
 
 export const findRun = async (executor: Executor, id: string): Promise<ConversationRun | undefined> => {
   const { rows } = await sql<ConversationRun>`

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { costFields } from '../charges/index.ts';
 import { id, jsonObject, optional, text, timestamp } from '../http/index.ts';
 import { characters } from '../lib/text.ts';
 import { runUsage } from '../lib/usage.ts';
@@ -111,12 +112,14 @@ export const publicRun = z
     status: z.enum(runStatuses),
     answer: z.string().nullable().describe('The last reply; null unless it is completed.'),
     messages: z.array(conversationMessage).describe('Those of this run, oldest first.'),
+    review_id: id.nullable().describe('The review that waits for a person; null unless one does.'),
     pending_approvals: z.array(pendingApproval).describe('What a person is asked to decide.'),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     usage: runUsage
       .meta({ id: 'RunUsage' })
       .nullable()
       .describe('What all attempts used; null before the first reply.'),
+    ...costFields,
     model: z.string().nullable().describe('The model that replied last.'),
     trace_id: z.string().nullable().describe('32 hex digits, of the last attempt; null before.'),
     created_at: timestamp,
@@ -134,5 +137,6 @@ export const toRunResponse = (
 ): z.input<typeof publicRun> => ({
   ...run,
   messages: [...messages],
-  pending_approvals: shownApprovals(run.pending_approvals),
+  review_id: run.open_review?.id ?? null,
+  pending_approvals: shownApprovals(run.pending_approvals, run.open_review),
 });

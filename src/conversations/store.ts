@@ -114,3 +114,15 @@ export const deleteEventsOfAgent = async (tx: Tx, agentId: string): Promise<void
     tx,
   );
 };
+
+/** Returns whether a run of a conversation of this principal has the trace. */
+export const ownsTrace = async (
+  executor: Executor,
+  traceId: string,
+  principalId: string,
+): Promise<boolean> => {
+  const { rows } =
+    await sql`select 1 from conversation_runs r join conversations c on c.id = r.conversation_id
+    where r.trace_id = ${traceId} and c.created_by = ${principalId} limit 1`.execute(executor);
+  return rows.length > 0;
+};

@@ -12,12 +12,12 @@ import {
   text,
   timestamp,
 } from '../http/index.ts';
-import { required, withDefault } from '../resource/index.ts';
+import { required, shownTls, withDefault } from '../resource/index.ts';
 import { changedConfiguration, createdConfigurations } from './configuration.ts';
 import { tableKinds } from './engines/engine.ts';
 import { connectionReasons } from './engines/failures.ts';
 import { stepNames } from './engines/progress.ts';
-import { engineNames, tlsModes } from './engines/settings.ts';
+import { engineNames } from './engines/settings.ts';
 import { connectionStates, dataConnections } from './store.ts';
 
 const { shown } = dataConnections;
@@ -103,12 +103,7 @@ const serverConfiguration = z
     database: z.string(),
     username: z.string(),
     password_set: z.boolean(),
-    tls: z.object({
-      mode: z.enum(tlsModes),
-      ca: z.string().nullable(),
-      client_certificate: z.string().nullable(),
-      client_key_set: z.boolean(),
-    }),
+    tls: shownTls,
   })
   .meta({ id: 'ShownServerConfiguration' });
 

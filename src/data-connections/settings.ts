@@ -1,5 +1,6 @@
 import type { Vault } from '../lib/crypto.ts';
 import { SealedSettings } from '../lib/sealed-settings.ts';
+import { showTls } from '../resource/index.ts';
 import type { ConnectionSettings, EngineName } from './engines/settings.ts';
 import type { DataConnectionRow } from './store.ts';
 
@@ -48,11 +49,6 @@ export const shownConfiguration = (settings: ConnectionSettings) => {
     database,
     username,
     password_set: password !== undefined,
-    tls: {
-      mode: tls.mode,
-      ca: tls.ca ?? null,
-      client_certificate: tls.client_certificate ?? null,
-      client_key_set: tls.client_key !== undefined,
-    },
+    tls: showTls(tls),
   };
 };

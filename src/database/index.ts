@@ -6,7 +6,7 @@ export {
   sql,
   type UpdateType,
 } from 'kysely';
-export { advisoryLock, advisoryRowLock } from './advisory-lock.ts';
+export { advisoryLock, advisoryRowLock, tryAdvisoryLock } from './advisory-lock.ts';
 export {
   type Database,
   databaseNow,
@@ -27,4 +27,5 @@ export { offlineDatabase } from './offline.ts';
 export { everything, type Page, selectPage } from './pages.ts';
 export { ListenFailure, openPostgres } from './postgres.ts';
 export { prepared } from './prepared.ts';
+export { isRowFault, sqlStateOf } from './row-faults.ts';
 export { instant, spanOf } from './times.ts';

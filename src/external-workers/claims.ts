@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import type { BudgetExceeded, Budgets } from '../budgets/index.ts';
 import type { Database, Executor, Tx } from '../database/index.ts';
 import type { JsonContext } from '../http/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
@@ -9,6 +10,7 @@ import { toWorkItemResponse, type WorkItem, workItemCalls, workItemRuns } from '
 import { hashOf, newToken } from './leases.ts';
 import type { ClaimBody } from './schemas.ts';
 import { findExecutions, insertLease } from './store.ts';
+import { endUsedUp } from './used-up.ts';
 import type { WaitingRoom } from './waiting-room.ts';
 
 /**
@@ -17,6 +19,9 @@ import type { WaitingRoom } from './waiting-room.ts';
  * four.
  */
 const turnsToSeeClose = 4;
+
+/** Number of claims of one request, if all that was claimed was for used up budgets. */
+const mostRounds = 20;
 
 /** Number of agents that one claim may name; a longer list is a fault of the body. */
 const mostAgents = 20;
@@ -70,9 +75,12 @@ type Record = Awaited<ReturnType<typeof toRecord>>;
 /** Thrown to roll back the claim of a caller that is gone. */
 class CallerGone extends Error {}
 
+export type ClaimBudgets = Pick<Budgets, 'ready' | 'findUsedUp' | 'exceeded'>;
+
 export interface ClaimParts {
   db: Database;
   settings: CurrentSettings;
+  budgets: ClaimBudgets;
   room: WaitingRoom;
 }
 
@@ -83,7 +91,7 @@ type Caller = Pick<JsonContext, 'principal' | 'signal' | 'checkAccess'>;
  * Claims what there is for the agents, or waits for it. When the caller leaves or loses access, nothing stays claimed.
  */
 export const claimRecords = async (
-  { db, settings, room }: ClaimParts,
+  { db, settings, budgets, room }: ClaimParts,
   { principal, signal, checkAccess }: Caller,
   body: ClaimBody,
 ): Promise<Record[]> => {
@@ -94,25 +102,33 @@ export const claimRecords = async (
   const attempt = async (): Promise<Record[]> => {
     if (signal.aborted) return [];
     try {
+      await budgets.ready(signal);
+      let exceeded: BudgetExceeded[] = [];
       const records = await db.tx(async (tx) => {
-        const items = await workItemCalls.claimFor(tx, agentIds, {
-          owner,
-          limit: body.limit,
-          leaseSeconds,
-          by: principal,
-        });
+        const claim = { owner, limit: body.limit, leaseSeconds, by: principal };
+        const items: WorkItem[] = [];
+        exceeded = [];
+        // Those behind a used up budget make room for others.
+        for (let round = 0; items.length === 0 && round < mostRounds; round++) {
+          const claimed = await workItemCalls.claimFor(tx, agentIds, claim);
+          if (claimed.length === 0) break;
+          const checked = await endUsedUp(tx, budgets, claimed, principal);
+          items.push(...checked.left);
+          exceeded.push(...checked.exceeded);
+        }
         const made: Record[] = [];
         for (const item of items) made.push(await toRecord(tx, item, leaseSeconds));
         for (let i = 0; i < turnsToSeeClose && made.length > 0 && !signal.aborted; i++) await setImmediate();
         if (signal.aborted) throw new CallerGone();
         return made;
       });
+      for (const error of exceeded) await budgets.exceeded(error);
       if (!signal.aborted) return records;
       // The caller left while the claim was committed.
       for (const { lease } of records)
         await db.tx((tx) => workItemRuns.release(tx, { ...lease, by: principal }));
     } catch (error) {
-      if (!(error instanceof CallerGone)) throw error;
+      if (!(error instanceof CallerGone) && !signal.aborted) throw error;
     }
     return [];
   };

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { insertCharges, type NewCharge } from '../charges/index.ts';
 import type { Tx } from '../database/index.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { sha256 } from '../lib/crypto.ts';
 import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
-import { addRunUsage } from '../lib/usage.ts';
+import { usageOfTokens } from '../lib/tokens.ts';
+import { addRunUsage, addUsage, noUsage, type RunUsage } from '../lib/usage.ts';
 import type { Ending, Lease, NewApproval } from '../runs/index.ts';
 import { type WorkItem, workItemCalls, workItemRuns } from '../work-items/index.ts';
 import { resultFaults } from './result.ts';
@@ -42,27 +44,67 @@ const lockState = async (tx: Tx, id: string, token: string): Promise<LeaseState>
   return state;
 };
 
-/** Called if a run ends in this transaction, with the status that it leaves the Work Item in. */
-export type Ended = (status: WorkItem['status']) => void;
+/** Notes what a transaction does, to be counted once it is committed. */
+export interface Noted {
+  /** A run ends, and leaves the Work Item with this status. */
+  ended(status: WorkItem['status']): void;
+  /** Charges are written that were not there yet. */
+  charged(charges: readonly NewCharge[]): void;
+}
 
 /** Returns whether the token holds the lease. A lease that has expired ends here, if no worker was there first. */
 const isHeld = async (
   tx: Tx,
   id: string,
   { isCurrent, isExpired }: LeaseState,
-  ended: Ended,
+  { ended }: Noted,
 ): Promise<boolean> => {
   if (isCurrent && isExpired)
     for (const { status } of await workItemRuns.recoverLost(tx, 1, id)) ended(status);
   return isCurrent && !isExpired;
 };
 
-/** Stores what the worker reports: messages and what was used. */
+/**
+ * The charges as late ones: the lease was lost, but they were spent. That of usage has no id, so it gets one of the whole
+ * report: a worker may send it again, because it was refused.
+ */
+const asLate = (
+  charges: readonly NewCharge[],
+  report: Pick<HeartbeatBody, 'lease_token' | 'usage'>,
+): NewCharge[] => {
+  const reportId = sha256(canonicalJson(report));
+  return charges.map((one) => {
+    const { external_id = null } = one.charge;
+    return { ...one, charge: { ...one.charge, late: true, external_id: external_id ?? reportId } };
+  });
+};
+
+/** Writes charges. Returns those that are new. */
+const writeCharges = async (
+  tx: Tx,
+  charges: readonly NewCharge[],
+  { charged }: Noted,
+): Promise<NewCharge[]> => {
+  const inserted = await insertCharges(tx, charges);
+  charged(inserted);
+  return inserted;
+};
+
+/** What was used: what is reported, and the tokens of the charges that are new. */
+const usedBy = (usage: HeartbeatBody['usage'], charges: readonly NewCharge[]): Partial<RunUsage> => {
+  const { model_calls = charges.length, tool_calls = 0 }: Partial<Record<string, number | undefined>> = usage;
+  const tokens = charges.reduce((sum, { charge }) => addUsage(sum, usageOfTokens(charge)), noUsage);
+  return { ...tokens, model_calls, tool_calls };
+};
+
+/** Stores what the worker reports: messages, charges and what was used. */
 const storeReport = async (
   tx: Tx,
   id: string,
   { fencing, conversationId, usage: before }: LeaseState,
-  { messages, usage }: Pick<HeartbeatBody, 'messages' | 'usage'>,
+  { messages, usage, charges: named }: Pick<HeartbeatBody, 'messages' | 'usage' | 'charges'>,
+  charges: readonly NewCharge[],
+  noted: Noted,
 ): Promise<void> => {
   for (const { role, content } of messages) {
     await workItemCalls.appendMessage(tx, {
@@ -72,8 +114,11 @@ const storeReport = async (
       content,
     });
   }
-  if (Object.values(usage).some((n) => n !== undefined)) {
-    await workItemRuns.save(tx, { id, fencing: fencing! }, { usage: addRunUsage(before, usage) });
+  const inserted = await writeCharges(tx, charges, noted);
+  // Usage without charges has made one, whose tokens it has already.
+  const used = named.length > 0 ? usedBy(usage, inserted) : usage;
+  if (Object.values(used).some((n) => n !== undefined)) {
+    await workItemRuns.save(tx, { id, fencing: fencing! }, { usage: addRunUsage(before, used) });
   }
 };
 
@@ -81,12 +126,17 @@ const storeReport = async (
 export const beat = async (
   tx: Tx,
   id: string,
-  { lease_token, lease_seconds, unsafe_tool_in_flight, ...report }: HeartbeatBody,
-  ended: Ended,
+  body: HeartbeatBody,
+  charges: readonly NewCharge[],
+  noted: Noted,
 ): Promise<{ lease_expires_at: Date; cancel_requested: boolean } | LeaseRefused> => {
+  const { lease_token, lease_seconds, unsafe_tool_in_flight, ...report } = body;
   const state = await lockState(tx, id, lease_token);
-  if (!(await isHeld(tx, id, state, ended))) return refused;
-  await storeReport(tx, id, state, report);
+  if (!(await isHeld(tx, id, state, noted))) {
+    if (state.fencing !== null) await writeCharges(tx, asLate(charges, body), noted);
+    return refused;
+  }
+  await storeReport(tx, id, state, report, charges, noted);
   const leaseSeconds = lease_seconds ?? state.leaseSeconds!;
   const lease = { id, fencing: state.fencing!, leaseSeconds, unsafe: unsafe_tool_in_flight };
   const { expiresAt, cancelRequested } = await workItemRuns.heartbeat(tx, lease);
@@ -147,7 +197,8 @@ export const finishLease = async (
   by: Principal,
   item: Pick<WorkItem, 'id' | 'agent_id' | 'agent_version'>,
   { lease_token, ...body }: FinishBody,
-  ended: Ended,
+  charges: readonly NewCharge[],
+  noted: Noted,
 ): Promise<WorkItem | LeaseRefused> => {
   const { id } = item;
   const state = await lockState(tx, id, lease_token);
@@ -155,22 +206,23 @@ export const finishLease = async (
   const finishHash = sha256(canonicalJson(body));
   if (state.finishHash === finishHash) return workItemCalls.get(tx, id);
   const lease = { id, fencing: state.fencing, by };
-  if (!(await isHeld(tx, id, state, ended))) {
+  if (!(await isHeld(tx, id, state, noted))) {
     const { outcome, error } = body;
     await workItemCalls.recordLateResult(tx, lease, {
       action: 'finish',
       outcome,
       ...(error ? { error } : {}),
     });
+    await writeCharges(tx, asLate(charges, { lease_token, ...body }), noted);
     return refused;
   }
   if (body.outcome === 'COMPLETED' && !state.cancelRequested) {
     const faults = await resultFaults(tx, item, body.result);
     if (faults.length > 0) throw unprocessable(faults);
   }
-  await storeReport(tx, id, state, body);
+  await storeReport(tx, id, state, body, charges, noted);
   const moved = (await end(tx, lease, { ...body, lease_token }, state))!;
   await updateFinishHash(tx, hashOf(lease_token), finishHash);
-  ended(moved.status);
+  noted.ended(moved.status);
   return moved;
 };

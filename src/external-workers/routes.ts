@@ -1,19 +1,26 @@
+import type { Charges, NewCharge } from '../charges/index.ts';
 import type { Tx } from '../database/index.ts';
 import { finder, type JsonContext, jsonRoute, type Route } from '../http/index.ts';
+import { noUsage } from '../lib/usage.ts';
 import { publicWorkItem, toWorkItemResponse, type WorkItem, workItemCalls } from '../work-items/index.ts';
 import { type ClaimParts, checkAgents, claimRecords, notForExternalWorkers } from './claims.ts';
-import { beat, type Ended, finishLease, throwIfRefused } from './leases.ts';
-import { claimBody, claims, finishBody, heartbeatBody, leaseState } from './schemas.ts';
+import { beat, finishLease, type Noted, throwIfRefused } from './leases.ts';
+import { claimBody, claims, finishBody, type HeartbeatBody, heartbeatBody, leaseState } from './schemas.ts';
 import { isForPlatform } from './store.ts';
 
 const path = '/work-items/{work_item_id}';
 
 export interface ExternalWorkerNeeds {
+  /** Makes the charges of a report. */
+  charges: Charges['ofExternalWorker'];
   /** A run ended with this status of its Work Item. */
   onFinished(status: WorkItem['status']): void;
 }
 
-export const externalWorkerRoutes = (parts: ClaimParts, { onFinished }: ExternalWorkerNeeds): Route[] => {
+export const externalWorkerRoutes = (
+  parts: ClaimParts,
+  { charges, onFinished }: ExternalWorkerNeeds,
+): Route[] => {
   const { db } = parts;
   const findItem = finder(db, 'Work Item', 'work_item_id', workItemCalls.find);
   const find: typeof findItem = async (request) => {
@@ -23,20 +30,34 @@ export const externalWorkerRoutes = (parts: ClaimParts, { onFinished }: External
     }
     return item;
   };
-  /** Runs `fn` in the transaction of the request, and counts the run that it ended once that is committed. */
+  /** Runs `fn` in the transaction of the request, and counts what it notes once that is committed. */
   const counting = async <T>(
     transaction: JsonContext['transaction'],
-    fn: (tx: Tx, ended: Ended) => Promise<T>,
+    fn: (tx: Tx, noted: Noted) => Promise<T>,
   ): Promise<T> => {
     let status: WorkItem['status'] | null = null;
-    const result = await transaction((tx) => {
-      status = null;
-      return fn(tx, (now) => {
+    let charges: readonly NewCharge[] = [];
+    const noted: Noted = {
+      ended: (now) => {
         status = now;
-      });
+      },
+      charged: (written) => {
+        charges = written;
+      },
+    };
+    const result = await transaction((tx) => {
+      // A transaction that failed is run again.
+      [status, charges] = [null, []];
+      return fn(tx, noted);
     });
+    for (const { settled } of charges) settled();
     if (status !== null) onFinished(status);
     return result;
+  };
+  const chargesOf = (item: WorkItem, body: Pick<HeartbeatBody, 'charges' | 'usage'>) => {
+    const usage = { ...noUsage, ...body.usage };
+    const isUsage = body.charges.length === 0 && usage.input_tokens + usage.output_tokens > 0;
+    return charges(item, { charges: body.charges, usage: isUsage ? usage : null });
   };
   const shared = { role: 'builder', scope: 'work_items', base: 'v2' } as const;
   return [
@@ -67,10 +88,11 @@ export const externalWorkerRoutes = (parts: ClaimParts, { onFinished }: External
       otherStatuses: [412],
       body: heartbeatBody,
       response: leaseState,
-      handler: async ({ found, body, transaction }) =>
-        throwIfRefused(await counting(transaction, (tx, ended) => beat(tx, found.id, body, ended)), () =>
-          db.run((executor) => workItemCalls.get(executor, found.id)),
-        ),
+      handler: async ({ found, body, transaction }) => {
+        const made = await chargesOf(found, body);
+        const state = await counting(transaction, (tx, noted) => beat(tx, found.id, body, made, noted));
+        return throwIfRefused(state, () => db.run((executor) => workItemCalls.get(executor, found.id)));
+      },
     }),
     jsonRoute({
       ...shared,
@@ -84,8 +106,9 @@ export const externalWorkerRoutes = (parts: ClaimParts, { onFinished }: External
       body: finishBody,
       response: publicWorkItem,
       handler: async ({ found, body, transaction, principal }) => {
-        const finished = await counting(transaction, (tx, ended) =>
-          finishLease(tx, principal, found, body, ended),
+        const made = await chargesOf(found, body);
+        const finished = await counting(transaction, (tx, noted) =>
+          finishLease(tx, principal, found, body, made, noted),
         );
         return toWorkItemResponse(
           await throwIfRefused(finished, () => db.run((executor) => workItemCalls.get(executor, found.id))),

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { externalCharge } from '../charges/index.ts';
 import { id, jsonObject, jsonValue, optional, text, timestamp } from '../http/index.ts';
+import { noUsage } from '../lib/usage.ts';
 import { messageRoles } from '../messages/index.ts';
 import { publicMessage, publicWorkItem } from '../work-items/index.ts';
 
-const most = { agents: 20, claims: 10, messages: 100, approvals: 100, parts: 100 };
+const most = { agents: 20, claims: 10, messages: 100, approvals: 100, parts: 100, charges: 100 };
 
 const leaseSeconds = z.int().min(10).max(3_600);
 const agentIds = z.array(id).min(1).max(most.agents);
@@ -91,7 +93,25 @@ const fields = {
       tool_calls: optional(count),
     }),
     {},
-  ).describe('Added to the usage of the Work Item: what was used since the last report.'),
+  ).describe(
+    'Added to the usage of the Work Item: what was used since the last report. Without `charges` its tokens are one charge without a price.',
+  ),
+  charges: optional(z.array(externalCharge).max(most.charges), []).describe(
+    'Calls of models since the last report. Their tokens are added to the usage, which then has none of its own.',
+  ),
+};
+
+/** Adds a fault if tokens are reported twice. */
+const checkUsage = (
+  { usage, charges }: { usage: Record<string, number | undefined>; charges: readonly unknown[] },
+  context: z.RefinementCtx,
+): void => {
+  if (charges.length === 0) return;
+  for (const name of Object.keys(noUsage)) {
+    if (usage[name] === undefined) continue;
+    const message = 'must not stand next to `charges`, whose tokens are added';
+    context.addIssue({ code: 'custom', path: ['usage', name], message });
+  }
 };
 
 export const heartbeatBody = z
@@ -102,6 +122,7 @@ export const heartbeatBody = z
       'Whether a tool call that must not be repeated is in progress. If the worker is lost then, the Work Item becomes INDETERMINATE.',
     ),
   })
+  .superRefine(checkUsage)
   .meta({ id: 'HeartbeatWorkItemBody' });
 
 const outcomes = ['COMPLETED', 'ERROR', 'RETRY', 'NEEDS_REVIEW', 'CANCELLED', 'HANDED_BACK'] as const;
@@ -149,6 +170,7 @@ export const finishBody = z
       'When the next attempt may begin (RETRY). Default: 2, 4, 8 … at most 300 s, by the number of attempts.',
     ),
   })
+  .superRefine(checkUsage)
   .meta({ id: 'FinishWorkItemBody' });
 
 export type ClaimBody = z.output<typeof claimBody>;

@@ -46,6 +46,8 @@ export interface Callers {
   countFailure(request: FastifyRequest, failure: unknown): unknown;
   /** Takes one request from the buckets of the key and of its root, and sets the RateLimit headers; throws 429. */
   limitRate(principal: Principal, setHeader: SetHeader): void;
+  /** Takes one request from the bucket `name`, with the limits of one key, and sets the RateLimit headers; throws 429. */
+  limitName(name: string, setHeader: SetHeader): void;
 }
 
 /**
@@ -110,6 +112,15 @@ export const createCallers = ({
       return tooManyFailures;
     }
   };
+  const limitName = (name: string, setHeader: SetHeader, whose = 'here'): void => {
+    const { perSecond, burst } = rateLimit();
+    if (perSecond <= 0) return;
+    const { allowed, remaining, retryAfter } = buckets.take(name, perSecond, burst);
+    setHeader('ratelimit-policy', `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
+    setHeader('ratelimit', `"default";r=${remaining};t=${retryAfter}`);
+    if (!allowed)
+      throw tooMany(`The limit of ${perSecond} requests a second ${whose} is reached.`, retryAfter);
+  };
   return {
     principalOf: (request) =>
       authenticate({
@@ -131,16 +142,11 @@ export const createCallers = ({
         throw countFailure(request, error);
       }
     },
+    limitName,
     limitRate: (principal, setHeader) => {
       const { perSecond, burst } = rateLimit();
       if (perSecond <= 0) return;
-      const name = `principal ${principal.keyId ?? principal.id}`;
-      const { allowed, remaining, retryAfter } = buckets.take(name, perSecond, burst);
-      setHeader('ratelimit-policy', `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
-      setHeader('ratelimit', `"default";r=${remaining};t=${retryAfter}`);
-      if (!allowed) {
-        throw tooMany(`The limit of ${perSecond} requests a second for one API key is reached.`, retryAfter);
-      }
+      limitName(`principal ${principal.keyId ?? principal.id}`, setHeader, 'for one API key');
       const most = perSecond * rootFactor;
       const root = buckets.take(`root ${principal.rootId}`, most, Math.ceil(burst * rootFactor));
       if (root.allowed) return;

@@ -5,6 +5,7 @@ export { downloadRoute, type FileDownload } from './download-route.ts';
 export type { ShownFailure } from './failure.ts';
 export { headerMap, headerName, headerValue } from './headers.ts';
 export { createManagementServer, type Listener } from './health.ts';
+export type { HookRequest, HookRoute } from './hook-route.ts';
 export { deleteExpiredKeys, IdempotentReplay, requestHash, withIdempotencyKey } from './idempotency.ts';
 export type { JsonContext } from './json-operation.ts';
 export { jsonRoute } from './json-route.ts';

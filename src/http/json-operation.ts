@@ -46,6 +46,8 @@ export interface JsonOperation<F, Q extends z.ZodType, B extends z.ZodType, A ex
    * `never`: nothing may store the response, because it sets a cookie or says who has access.
    */
   cache?: 'revision' | 'content' | 'never' | ((response: z.output<A>) => unknown);
+  /** The response may be long, and every client that accepts it compressed gets it so. It has no secret. */
+  compressed?: true;
   /** The route takes an `Idempotency-Key`. The handler must do its work in `transaction`. */
   idempotent?: boolean;
   /**

@@ -100,9 +100,8 @@ export const mountRoutes = (
       },
     };
     const run = () =>
-      actFor(
-        () => request.principal!.rootId,
-        () => route.serve(call),
+      actFor({ root: () => request.principal!.rootId, who: () => request.principal! }, () =>
+        route.serve(call),
       );
     const size = (request.body as Buffer | undefined)?.length ?? 0;
     try {

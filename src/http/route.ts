@@ -6,6 +6,7 @@ import type { Principal, RequiredRole, Scope } from '../lib/principal.ts';
 import type { Base } from './addresses.ts';
 import type { CallerRequest } from './context.ts';
 import type { ShownFailure } from './failure.ts';
+import type { HookRoute } from './hook-route.ts';
 import type { RawRoute } from './raw.ts';
 import type { Site } from './site.ts';
 
@@ -89,6 +90,7 @@ export interface RouteGroup {
   tag?: { name: string; description: string };
   routes?: readonly Route[];
   rawRoutes?: readonly RawRoute[];
+  hooks?: readonly HookRoute[];
   /** Pages and files for browsers, at paths that no route has. */
   site?: Site;
 }

@@ -83,7 +83,7 @@ export const queryInteger = (min: number, max: number, fallback: number) =>
       .optional()
       .refine(
         (value) =>
-          value === undefined || (/^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max),
+          value === undefined || (/^\d{1,16}$/.test(value) && Number(value) >= min && Number(value) <= max),
         {
           message: `must be a whole number from ${min} to ${max}`,
         },

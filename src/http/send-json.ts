@@ -26,17 +26,17 @@ const compressedFrom = 16_384;
 
 /**
  * Sends JSON, compressed if it is a long answer to the application: a list of 50 schedules has 190 kB, which are 10 kB
- * then, for 1 ms on another thread. Programs get it as it is. No such answer has both a secret and a text that another
- * site could choose, so that its length betrays nothing (BREACH).
+ * then, for 1 ms on another thread. Programs get it as it is, except from a `compressed` route. No such answer has both a
+ * secret and a text that another site could choose, so that its length betrays nothing (BREACH).
  */
 export const sendJson = async (
-  { base }: Pick<Operation, 'base'>,
+  { base, compressed }: Pick<Operation, 'base'> & { compressed?: true },
   response: unknown,
   { request, reply }: Pick<Call, 'request' | 'reply'>,
 ): Promise<void> => {
   const text = JSON.stringify(response);
   reply.header('content-type', 'application/json; charset=utf-8');
-  if (base !== 'app' || text.length < compressedFrom) return void reply.send(text);
+  if (!(base === 'app' || compressed) || text.length < compressedFrom) return void reply.send(text);
   reply.header('vary', 'accept-encoding');
   const accepted = oneHeader(request.headers['accept-encoding'], 'Accept-Encoding');
   if (!((qualityOf(accepted, 'gzip') ?? 0) > 0)) return void reply.send(text);

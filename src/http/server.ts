@@ -7,6 +7,7 @@ import { type Base, bases } from './addresses.ts';
 import { type CallerParts, type Callers, createCallers } from './callers.ts';
 import { createFastify } from './fastify.ts';
 import { type HealthParts, type Listener, listenerOf, mountHealth } from './health.ts';
+import { mountHooks } from './hook-route.ts';
 import { mountRoutes } from './mount.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
 import { mountRaw, type RawParts } from './raw.ts';
@@ -103,6 +104,11 @@ export const createServer = (options: ServerOptions): Server => {
   refuseUnknownPaths(app, groups, callers);
   reportResponses(app, onResponse);
   mountRoutes(app, routes, callers, options, stopping.signal);
+  mountHooks(
+    app,
+    groups.flatMap(({ hooks = [] }) => hooks),
+    callers,
+  );
   mountDocuments(app, documentOf, callers);
   mountHealth(app, options, { withMetrics: !options.hasManagementPort });
   mountRaw(app, rawRoutes, {

@@ -35,6 +35,7 @@ export const refuseUnknownPaths = (
   const reserved = [
     ...bases,
     ...groups.flatMap(({ rawRoutes = [] }) => rawRoutes.flatMap((raw) => raw.paths)),
+    ...groups.flatMap(({ hooks = [] }) => hooks.map(({ path }) => path.slice(0, path.indexOf('/{')))),
   ];
   const patterns = routes.flatMap((route) =>
     route.bases.map((base) => ({ pattern: pathPattern(base + route.path), method: route.method })),

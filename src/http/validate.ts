@@ -2,14 +2,8 @@ import '../lib/fault-words.ts';
 import type { z } from 'zod';
 import { ApiError, badRequest, type Fault, unprocessable } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
-import { scanJson } from '../lib/json-scan.ts';
+import { scanJson, sentJsonLimits } from '../lib/json-scan.ts';
 import { mostFaults, showPath, storageFaults } from '../lib/text.ts';
-
-/**
- * Deeper JSON can corrupt the parser of the embedded database. Values cost time, in the process that serves everyone, in
- * proportion to their number. No one nests so deep, or sends so many, on purpose.
- */
-const jsonLimits = { depth: 200, values: 200_000 };
 
 /** No form that is read here has more than one. */
 const maxFormFields = 100;
@@ -43,13 +37,13 @@ export const readJson = (
   if (encoding && encoding.toLowerCase() !== 'identity') {
     throw badRequest('The body must be sent without a Content-Encoding.');
   }
-  const { over, storable } = scanJson(body, jsonLimits);
+  const { over, storable } = scanJson(body, sentJsonLimits);
   if (over === 'depth') {
-    throw badRequest(`The body nests arrays and objects deeper than ${jsonLimits.depth} levels.`);
+    throw badRequest(`The body nests arrays and objects deeper than ${sentJsonLimits.depth} levels.`);
   }
   if (over === 'values') {
     throw badRequest(
-      `The body has more than ${jsonLimits.values.toLocaleString('en')} values. Send fewer in one request.`,
+      `The body has more than ${sentJsonLimits.values.toLocaleString('en')} values. Send fewer in one request.`,
     );
   }
   let text: string;

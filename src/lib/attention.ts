@@ -3,15 +3,24 @@ export const attentionKinds = [
   'no_scheduler',
   'no_worker',
   'no_delivery',
+  'alerts_firing',
   'schedule_overdue',
   'schedule_blocked',
   'occurrences_skipped',
+  'trigger_blocked',
+  'trigger_behind',
+  'events_invalid',
+  'webhooks_refused',
   'work_items_error',
   'work_items_indeterminate',
   'work_items_pending',
   'reviews_waiting',
   'publish_blocked',
   'canary_aborted',
+  'budget_exhausted',
+  'budget_warning',
+  'price_missing',
+  'channel_failing',
   'integration_paused',
   'integration_retrying',
   'integration_behind',
@@ -25,7 +34,16 @@ type AttentionKind = (typeof attentionKinds)[number];
 export const severities = ['error', 'warning', 'info'] as const;
 type Severity = (typeof severities)[number];
 
-export const subjectTypes = ['schedule', 'agent', 'work_item', 'integration', 'api_key'] as const;
+export const subjectTypes = [
+  'schedule',
+  'agent',
+  'work_item',
+  'integration',
+  'api_key',
+  'budget',
+  'channel',
+  'trigger',
+] as const;
 
 /** One line of what needs attention. */
 export interface Attention {

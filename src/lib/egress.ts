@@ -1,5 +1,5 @@
 import { lookup as dnsLookup } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { Agent, buildConnector, DecoratorHandler, type Dispatcher, fetch as undiciFetch } from 'undici';
 import { createAddressFilter } from './egress-addresses.ts';
 import { EgressError, type EgressResponse, Exchange, failureOf } from './egress-exchange.ts';
@@ -68,6 +68,11 @@ export interface Egress {
     input: string | URL,
     init?: RequestInit & { onSend?: (() => void) | undefined },
   ): Promise<Response>;
+  /**
+   * Returns a dispatcher for a library that opens a web socket, and `close`, which ends its connections at once: the agent of
+   * undici lets go of a socket that became one.
+   */
+  ownConnections(): { dispatcher: Dispatcher; close(): void };
   /** Closes all connections at once. */
   close(): Promise<void>;
 }
@@ -238,6 +243,28 @@ export const createEgress = (rules: {
     fetch: (input, init) => fetchBy(agent, input, init),
     fetchOnNewConnection: (input, { onSend, ...init } = {}) =>
       fetchBy(onSend ? notifying(onSend) : agentOfSingleUse, input, init),
+    ownConnections: () => {
+      const sockets = new Set<Socket>();
+      const own = new Agent({
+        ...agentOptions,
+        connect: (options, callback) =>
+          connectByRoute(options, (error, socket) => {
+            if (socket) {
+              sockets.add(socket);
+              socket.once('close', () => sockets.delete(socket));
+            }
+            if (error) callback(error, null);
+            else callback(null, socket!);
+          }),
+      });
+      return {
+        dispatcher: own,
+        close: () => {
+          own.destroy().catch(() => {});
+          for (const socket of sockets) socket.destroy();
+        },
+      };
+    },
     close: async () => {
       await Promise.all(agents.map((one) => one.destroy()));
     },

@@ -4,6 +4,12 @@ export interface JsonLimits {
   values: number;
 }
 
+/**
+ * The limits of JSON that others send. Deeper JSON can corrupt the parser of the embedded database. Values cost time, in the
+ * process that serves everyone, in proportion to their number. No one nests so deep, or sends so many, on purpose.
+ */
+export const sentJsonLimits: JsonLimits = { depth: 200, values: 200_000 };
+
 export interface JsonScan {
   /** The limit that the JSON is over; null if it is within both. The rest of it is not scanned then. */
   over: keyof JsonLimits | null;

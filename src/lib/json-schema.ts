@@ -1,7 +1,7 @@
-import vm from 'node:vm';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { linearRegExp } from './linear-regexp.ts';
 import { isObject } from './objects.ts';
+import { isTimeout, withinTime } from './time-limit.ts';
 
 /** Returns what is wrong with a value, for its sender; null if nothing is. */
 export type SchemaCheck = (value: unknown) => string | null;
@@ -10,42 +10,8 @@ export type SchemaCheck = (value: unknown) => string | null;
 const compileWithinMs = 250;
 const checkWithinMs = 50;
 
-/** The limits of `vm` are of time that passes. On a machine with other work a run is repeated at most this often. */
-const maxRuns = 10;
-
 /** At most this many faults of a value are named. */
 const shownFaults = 5;
-
-const sandbox = vm.createContext({ run: null as (() => void) | null });
-const script = new vm.Script('run()');
-
-const isTimeout = (error: unknown): boolean =>
-  (error as { code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
-
-/**
- * Runs `fn`, which has no effects, for at most `milliseconds` of processor time, then throws. It stops a regular
- * expression in the middle of its backtracking as well, because V8 interrupts everything on the stack.
- */
-const withinTime = <T>(milliseconds: number, fn: () => T): T => {
-  for (let run = 1; ; run++) {
-    let result: T;
-    sandbox.run = () => {
-      result = fn();
-    };
-    const before = process.threadCpuUsage();
-    try {
-      script.runInContext(sandbox, { timeout: milliseconds });
-      return result!;
-    } catch (error) {
-      const { user, system } = process.threadCpuUsage(before);
-      const interrupted = isTimeout(error);
-      const usedUp = (user + system) / 1_000 >= milliseconds / 2;
-      if (!interrupted || usedUp || run === maxRuns) throw error;
-    } finally {
-      sandbox.run = null;
-    }
-  }
-};
 
 /** The check by a schema that is wrong. */
 const objectCheck: SchemaCheck = (value) => (isObject(value) ? null : 'must be an object');

@@ -122,12 +122,18 @@ export const isLoopback = (address: string): boolean => {
   return range === 'loopback' || range === 'unspecified';
 };
 
+/** Returns whether a host, as a url has it, is this machine by its text alone. */
+export const isLoopbackHost = (hostname: string): boolean => {
+  const host = withoutDot(bare(hostname).toLowerCase());
+  return isLocalName(host) || isLoopback(host);
+};
+
 /** The proxy for a url by its text alone; null: none. A name of this machine's loopback is not recognised. */
 export const proxyFor = (proxies: Proxies, { protocol, hostname, port }: URL): OutgoingProxy | null => {
   const proxy = protocol === 'https:' ? proxies.https : proxies.http;
   if (proxy === null) return null;
+  if (isLoopbackHost(hostname)) return null;
   const host = withoutDot(bare(hostname).toLowerCase());
-  if (isLocalName(host) || isLoopback(host)) return null;
   const number = Number(port || (protocol === 'https:' ? 443 : 80));
   const direct = proxies.none.some((one) => (one.port === null || one.port === number) && one.matches(host));
   return direct ? null : proxy;

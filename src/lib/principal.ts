@@ -14,9 +14,13 @@ const scopeGroups = [
   'telemetry',
   'work_items',
   'schedules',
+  'triggers',
   'agents',
   'evaluations',
+  'costs',
   'conversations',
+  'reviews',
+  'alerts',
   'observability',
   'llm',
   'data',
@@ -76,6 +80,8 @@ export interface Actor {
   /** The address of the client, behind trusted proxies. */
   ip: string | null;
   userAgent: string | null;
+  /** `channel`: by a click in a channel, for whose person that channel vouches. */
+  via?: 'channel';
 }
 
 /** The platform itself, as a principal with this id and name. */

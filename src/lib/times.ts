@@ -110,3 +110,20 @@ export const lengthOf = (milliseconds: number): string => {
   const rest = Math.floor((milliseconds % size) / smaller);
   return rest === 0 || n >= 3 ? text : `${text} ${rest} ${ofSmaller}`;
 };
+
+/** A whole number of seconds in the largest unit of which it is a whole number: `90 s`, `90 min`, `4 h`, `2 days`. */
+export const wholeLengthOf = (seconds: number): string => {
+  const milliseconds = seconds * second;
+  const unit = units.find(([length]) => milliseconds >= length && milliseconds % length === 0);
+  if (!unit) return `${seconds} s`;
+  const [length, one, many] = unit;
+  const n = milliseconds / length;
+  return `${n} ${n === 1 ? one : many}`;
+};
+
+/** `02:31 UTC`, with the date unless that is the one of `now`: `02:31 UTC on Fri 20 Nov`. */
+export const utcTime = (at: Date, now: Date): string => {
+  const time = `${localTime(at.getTime())} UTC`;
+  if (at.toISOString().slice(0, 10) === now.toISOString().slice(0, 10)) return time;
+  return `${time} on ${localDate(at.getTime(), now.getUTCFullYear())}`;
+};

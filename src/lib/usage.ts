@@ -45,12 +45,15 @@ export type StoredUsage = Pick<RunUsage, 'input_tokens' | 'output_tokens'> & Par
 
 export const noRunUsage: Readonly<RunUsage> = { ...noUsage, model_calls: 0, tool_calls: 0 };
 
+/** Numbers above it are not exact in JSON; external workers may report anything. */
+const mostCounted = 9e15;
+
 export const addRunUsage = (
   stored: StoredUsage | null,
   more: { readonly [Name in keyof RunUsage]?: number | undefined },
 ): RunUsage => {
   const names = Object.keys(noRunUsage) as (keyof RunUsage)[];
-  const sums = names.map((name) => [name, (stored?.[name] ?? 0) + (more[name] ?? 0)]);
+  const sums = names.map((name) => [name, Math.min(mostCounted, (stored?.[name] ?? 0) + (more[name] ?? 0))]);
   return Object.fromEntries(sums) as RunUsage;
 };
 

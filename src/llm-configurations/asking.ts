@@ -25,6 +25,8 @@ export class LlmFailure extends ApiError {
 }
 
 export interface ObjectRequest {
+  /** What the call is charged as. */
+  purpose: 'judge' | 'question' | 'extraction';
   /** The system's first; then those of the user and the replies of the assistant. */
   messages: readonly { role: 'system' | 'user' | 'assistant'; text: string }[];
   /** JSON Schema of the object. */
@@ -70,8 +72,8 @@ export type AskModel = (who: {
 /** Calls of models outside any run. The runtime makes them. */
 export interface Models {
   probe: ProbeLlm;
-  /** `name`: the model, instead of that of the configuration. */
-  open(llm: ResolvedLlm, name: string | null): AskedModel;
+  /** `name`: the model, instead of that of the configuration. `agentId`: the agent that its calls are charged to. */
+  open(llm: ResolvedLlm, name: string | null, agentId?: string): AskedModel;
 }
 
 /** Agents, which name the LLM that they use. */
@@ -91,10 +93,11 @@ export const createAsk =
   ({ db, resolve, models, agents }: AskParts): AskModel =>
   async ({ agentId, llmId }) => {
     const agent = agentId === undefined ? null : await db.run((executor) => agents()!.get(executor, agentId));
-    if (llmId === undefined) return models.open(await resolve(agent?.llm_id ?? null), agent?.model ?? null);
+    if (llmId === undefined)
+      return models.open(await resolve(agent?.llm_id ?? null), agent?.model ?? null, agentId);
     const llm = await resolve(llmId).catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.code !== 'not_found') throw error;
       throw unprocessable([{ path: 'llm_id', message: 'is not an LLM configuration' }], { llm_id: llmId });
     });
-    return models.open(llm, null);
+    return models.open(llm, null, agentId);
   };

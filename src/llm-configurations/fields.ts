@@ -29,7 +29,7 @@ export const api = z
   .enum(['responses', 'chat_completions'])
   .describe('The protocol. `chat_completions` is for models and proxies that do not have `responses`.');
 
-/** The limits of calls, for every kind, with defaults. */
+/** The limits of calls and what else every kind has, with defaults. */
 export const limits = {
   /** Null: the provider's own limit. */
   max_output_tokens: nullable(z.int().min(1).max(1_000_000).describe('The most tokens of one reply.')),
@@ -53,6 +53,11 @@ export const limits = {
   prompt_caching: withDefault(
     z.boolean().describe('Whether the provider is asked to cache the prompt.'),
     true,
+  ),
+  price_as: nullable(
+    text(500, 1).describe(
+      'The name whose price the calls have, before the names that the endpoint reports and that are requested.',
+    ),
   ),
 };
 

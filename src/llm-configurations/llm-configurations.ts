@@ -8,6 +8,7 @@ import { readChanges } from './schemas.ts';
 import type { LlmSettingsStore } from './settings.ts';
 import {
   deleteLlmRow,
+  findBudgetIdOf,
   findDefaultLlm,
   findLlm,
   findLockedLlm,
@@ -31,7 +32,8 @@ export const resolveLlm = async (
   { resolve }: LlmSettingsStore,
   llmId: string | null,
 ): Promise<ResolvedLlm> => {
-  const row = llmId === null ? await findDefaultLlm(executor) : await findLlm(executor, llmId);
+  const named = (id: string) => (isId(id) ? findLlm(executor, id) : undefined);
+  const row = await (llmId === null ? findDefaultLlm(executor) : named(llmId));
   if (!row) throw notFound('LLM configuration');
   return resolve(row);
 };
@@ -98,8 +100,10 @@ const writeLlm = async (
     { name, model },
     {
       ...store.columnsOf(before.id, settings),
-      // A new name changes nothing that was tested.
-      ...((model !== undefined || Object.keys(changes).length > 0) && { test_passed_at: null }),
+      // Another name or price changes nothing that was tested.
+      ...((model !== undefined || Object.keys(changes).some((change) => change !== 'price_as')) && {
+        test_passed_at: null,
+      }),
     },
   );
   const details = { ...(name && { name }), ...(model && { model }) };
@@ -157,10 +161,15 @@ const usedBy: Record<LlmUse, string> = {
     'This LLM configuration is the default. Make another one the default first (PUT /llm-configurations/defaults).',
   agents: 'Agents use this LLM configuration, as their own or as a fallback. Give them another one first.',
   documents: 'Document intelligence uses this LLM configuration. Give it another one first.',
+  budgets: 'A budget sends calls to this LLM configuration. Give it another one first.',
 };
 
-/** Deletes the locked configuration. Throws 412 for the default and for one that agents or document intelligence use. */
+/** Deletes the locked configuration. Throws 412 for the default and for one that something else uses. */
 export const deleteLlm = async (tx: Tx, actor: Actor, row: LlmRow): Promise<void> => {
+  const budgetId = await findBudgetIdOf(tx, row.id);
+  if (budgetId !== undefined) {
+    throw new ApiError('precondition_failed', usedBy.budgets, { llm_id: row.id, budget_id: budgetId });
+  }
   const use = await deleteLlmRow(tx, row.id);
   if (use !== null) {
     throw new ApiError('precondition_failed', usedBy[use], { llm_id: row.id });

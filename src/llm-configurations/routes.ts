@@ -33,7 +33,7 @@ interface ProbeResult {
   steps: { step: (typeof testSteps)[number]; ok: boolean; detail: string }[];
 }
 
-/** Tries what the runtime will do with the model, within 30 s. Never rejects. */
+/** Tries what the runtime will do with the model, within 30 s. Rejects with 412 if a budget refuses the calls. */
 export type ProbeLlm = (llm: ResolvedLlm) => Promise<ProbeResult>;
 
 const path = '/llm-configurations';
@@ -169,6 +169,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
       summary: 'Test an LLM configuration',
       description:
         'Connects, and asks the model for a reply, for a tool call and for a streamed reply, within 30 s. The response is 200 also when a step fails.',
+      otherStatuses: [412],
       find,
       response: llmTest,
       handler: async ({ found, transaction }) => {

@@ -128,6 +128,7 @@ export const llmConfiguration = z
     timeout_seconds: z.int().optional().describe(adminsOnly('')),
     streaming: flag(''),
     prompt_caching: flag(''),
+    price_as: shown(z.string(), 'The name whose price the calls have, before all others.'),
     created_at: timestamp.optional().describe('Admins only.'),
     updated_at: timestamp.optional().describe('Admins only.'),
   })

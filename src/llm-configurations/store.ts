@@ -97,7 +97,13 @@ export const insertLlm = (tx: Tx, row: NewRow): Promise<LlmRow> =>
   tx.insertInto('llm_configurations').values(row).returning(columns).executeTakeFirstOrThrow();
 
 /** A use that keeps a configuration from being deleted. */
-export type LlmUse = 'default' | 'documents' | 'agents';
+export type LlmUse = 'default' | 'documents' | 'agents' | 'budgets';
+
+/** The id of a budget that sends calls to the configuration, which is locked; undefined if there is none. */
+export const findBudgetIdOf = async (tx: Tx, id: string): Promise<string | undefined> => {
+  const { rows } = await sql<{ id: string }>`select id from budgets where llm_id = ${id} limit 1`.execute(tx);
+  return rows[0]?.id;
+};
 
 /**
  * Deletes the row, which is locked. Returns what uses it if it cannot be deleted: no agent can begin to use it in the

@@ -40,7 +40,7 @@ export const routingTable = (
   const applicationSpans = tableOf(enabled.filter((row) => row.debug));
   return {
     forAgent: (agentId, kind) => {
-      if (agentId === null) return kind === 'application' ? applicationSpans.all : [];
+      if (agentId === null) return kind === 'agent' ? [] : applicationSpans.all;
       return (kind === 'application' ? applicationSpans : agentSpans).of(agentId);
     },
   };

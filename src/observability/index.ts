@@ -21,6 +21,7 @@ import type { Settings } from './settings.ts';
 import { type IntegrationRow, listIntegrations, listNamedScopes, reserveNumbersAbove } from './store.ts';
 import { type TraceLink, traceLinks } from './trace-links.ts';
 
+export { readIntegrations } from './overview/attention.ts';
 export { form as integrationForm } from './schemas.ts';
 export type { IntegrationDestinations };
 

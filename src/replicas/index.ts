@@ -6,6 +6,7 @@ import { deleteOldOutages, deleteOldReplicas, listRoles } from './store.ts';
 
 export {
   findScheduling,
+  isAmongOldest,
   type ListedReplica,
   listOutages,
   listReplicas,
@@ -16,6 +17,8 @@ export {
 } from './store.ts';
 
 export interface Replicas extends Feature {
+  /** The id of this one. */
+  id: string;
   overview: { roles: typeof listRoles; attention: typeof replicaAttention };
 }
 
@@ -45,6 +48,7 @@ export const createReplicas = (
     telemetryLog: () => ({ id: telemetry.replicaId, bytes: telemetry.bytes }),
   });
   return {
+    id: heartbeat.id,
     overview: { roles: listRoles, attention: replicaAttention },
     loops: [heartbeat],
     retention: [

@@ -54,6 +54,19 @@ const isAlive = sql<boolean>`stopped_at is null and seen_at > platform_now() - $
 /** True if a replica is alive that executes Work Items. */
 export const workerAlive = sql<boolean>`exists (select from replicas where 'worker' = any(roles) and ${isAlive})`;
 
+/** Returns whether the replica is one of the `most` that have lived longest of those that are alive with this role. */
+export const isAmongOldest = async (
+  executor: Executor,
+  id: string,
+  role: string,
+  most: number,
+): Promise<boolean> => {
+  const { rows } = await sql`select from (
+      select id from replicas where ${role} = any(roles) and ${isAlive} order by started_at, id limit ${most}) oldest
+    where id = ${id}`.execute(executor);
+  return rows.length > 0;
+};
+
 /** A role of replicas: how many are alive that have it, and when one was last seen. */
 export interface RoleState {
   role: string;

@@ -4,7 +4,7 @@ import type { StoredUsage } from '../lib/usage.ts';
 import { asked } from './approvals.ts';
 import { type Moved, type RunKind, type RunRow, sqlOf } from './kind.ts';
 import { moveOf } from './move.ts';
-import { type Lease, type NewApproval, type RunError, worker } from './types.ts';
+import { type BudgetWait, type Lease, type NewApproval, type RunError, worker } from './types.ts';
 
 /** Usage of all attempts of a run so far. Absent and null fields do not change. */
 interface Used {
@@ -30,6 +30,13 @@ export interface Retry extends Lease, Used {
   waitSeconds?: number;
   /** The exact time instead; default null. */
   afterSeconds?: number | null;
+}
+
+/** An attempt that a budget stopped until its next period. */
+export interface Postponement extends Lease, Used {
+  wait: BudgetWait;
+  /** The end of the period. */
+  until: Date;
 }
 
 /** Options of `finishAll`. */
@@ -201,6 +208,28 @@ export const endingsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
   };
 
   /**
+   * PENDING until a time of the half minute after the end of a period, so that not all go on at once. The attempt does not
+   * count. CANCELLED if that was requested. Returns null if the lease was lost.
+   */
+  const postpone = async (tx: Tx, { wait, until, ...lease }: Postponement): Promise<Moved<Row> | null> => {
+    const [moved] = await move(tx, {
+      where: holds(lease),
+      to: sql`case when ${cancelRequested} then ${word('CANCELLED')} else ${word('PENDING')} end`,
+      set: [
+        sql`attempts = w.attempts - 1`,
+        sql`not_before = case when moving.to_status = ${word('PENDING')} then
+          ${until}::timestamptz + random() * interval '30 seconds' end`,
+        ...(kind.onBudgetWait?.(sql`${json(wait)}::jsonb`) ?? []),
+        ...used(lease),
+      ],
+      action: 'hand_back',
+      principal: lease.by ?? worker,
+      details: { reason: 'budget', budget_id: wait.budget_id, until: until.toISOString() },
+    });
+    return moved ?? null;
+  };
+
+  /**
    * Takes up to `limit` runs, or the one with `id`, from workers that sent no heartbeat within the lease: PENDING while
    * attempts are left, otherwise ERROR; INDETERMINATE if a tool call that must not be repeated was in flight; CANCELLED
    * if that was requested.
@@ -219,5 +248,5 @@ export const endingsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
       principal: worker,
     });
 
-  return { move, finishAll, recordLateFinish, finish, retry, release, recoverLost };
+  return { move, finishAll, recordLateFinish, finish, retry, release, postpone, recoverLost };
 };

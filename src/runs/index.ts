@@ -1,6 +1,6 @@
 import { approvalsOf } from './approvals.ts';
 import { attemptsOf } from './attempts.ts';
-import { checkDeciders } from './deciders.ts';
+import { checkBudgetDecider, checkDeciders } from './deciders.ts';
 import { endingsOf } from './endings.ts';
 import type { Moved, RunKind, RunRow } from './kind.ts';
 import { leasesOf } from './leases.ts';
@@ -8,14 +8,33 @@ import { loopOf } from './lost.ts';
 import { settle } from './settle.ts';
 
 export type { AttemptStart } from './attempts.ts';
+export { budgetApproval, budgetWaitOf } from './budget-review.ts';
 export type { Ending } from './endings.ts';
 export type { Moved, RunRow } from './kind.ts';
 export type { Claimer } from './leases.ts';
 export type { MoveReason } from './move.ts';
 export type { Continuation, RecordedDecision, RecordedMessage, Recording } from './recording.ts';
 export { decisionList, pendingApproval } from './schemas.ts';
-export { type ContinueBody, refusalOfPerson, refusedByPerson, shownApprovals } from './settle.ts';
-export type { Lease, NewApproval, RunError } from './types.ts';
+export {
+  type BudgetDecision,
+  budgetDenied,
+  type ContinueBody,
+  noReplyWithin,
+  refusalOfPerson,
+  refusedByPerson,
+  shownApprovals,
+  undecidedCall,
+} from './settle.ts';
+export type {
+  BudgetWait,
+  Lease,
+  NewApproval,
+  PendingApproval,
+  ReviewEnd,
+  RunError,
+  Verdict,
+  Via,
+} from './types.ts';
 
 /** Operations on the runs of one kind. Each function is one or a few statements of the given transaction. */
 export interface Runs<Row extends RunRow>
@@ -25,6 +44,7 @@ export interface Runs<Row extends RunRow>
     ReturnType<typeof attemptsOf<Row>>,
     ReturnType<typeof approvalsOf<Row>> {
   checkDeciders: typeof checkDeciders;
+  checkBudgetDecider: typeof checkBudgetDecider;
   settle: typeof settle;
 }
 
@@ -37,6 +57,7 @@ export const createRuns = <Row extends RunRow>(kind: RunKind<Row>): Runs<Row> =>
     ...attemptsOf(kind),
     ...approvalsOf(kind),
     checkDeciders,
+    checkBudgetDecider,
     settle,
   };
 };

@@ -61,6 +61,8 @@ export interface RunKind<Row extends RunRow> {
   onMove: readonly RawBuilder<unknown>[];
   /** Assignments that store how an execution ended: expressions for the result (jsonb) and why people are asked (text). */
   onEnd(result: RawBuilder<unknown>, reason: RawBuilder<unknown>): readonly RawBuilder<unknown>[];
+  /** Assignments of what makes a run wait for a budget (jsonb); absent: such runs never wait. */
+  onBudgetWait?(wait: RawBuilder<unknown>): readonly RawBuilder<unknown>[];
   /** Parts left out of the prompt: an expression that reads them, and an assignment or a statement that stores them. */
   contextCut: {
     read: RawBuilder<unknown>;

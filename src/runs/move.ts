@@ -1,11 +1,15 @@
 import { json, type RawBuilder, sql, type Tx } from '../database/index.ts';
-import type { Who } from '../lib/principal.ts';
+import type { Principal, Who } from '../lib/principal.ts';
 import { type Moved, type RunKind, type RunRow, sqlOf } from './kind.ts';
+import type { ReviewEnd } from './types.ts';
 
 /** Entry of the history for a change of status. */
 export interface MoveReason<Row extends RunRow> {
   action: string;
-  principal: Who;
+  /** `sessionId`: that of a person in the application. */
+  principal: Who & Partial<Pick<Principal, 'sessionId'>>;
+  /** How the review of the run that waited ended; absent: it is withdrawn. */
+  reviewEnd?: ReviewEnd | undefined;
   /** Details of all rows, or a function that returns those of each row. */
   details?: Record<string, unknown> | ((row: Moved<Row>) => Record<string, unknown>) | undefined;
 }

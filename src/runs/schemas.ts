@@ -4,14 +4,18 @@ import { jsonObject, optional, text, timestamp } from '../http/index.ts';
 export const pendingApproval = z
   .object({
     approval_id: z.string(),
-    kind: z.enum(['tool_call', 'question', 'unknown_outcome']),
+    kind: z
+      .enum(['tool_call', 'question', 'unknown_outcome', 'budget'])
+      .describe('`budget`: an administrator decides whether `extra` is added to the limit of this period.'),
     tool_name: z.string().nullable(),
     tool_server_id: z.string().nullable(),
     arguments: jsonObject.nullable(),
     input_schema: jsonObject.nullable(),
     reason: z.string().nullable(),
     requested_at: timestamp,
-    expires_at: z.null(),
+    expires_at: timestamp
+      .nullable()
+      .describe('When `approval_timeout_outcome` of the agent happens unless someone decides; null: never.'),
   })
   .meta({ id: 'PendingApproval' });
 

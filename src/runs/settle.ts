@@ -2,7 +2,7 @@ import { ApiError, type Fault, unprocessable } from '../lib/errors.ts';
 import { compileArgumentCheck } from '../lib/json-schema.ts';
 import { type DecidedArguments, decidedArguments } from './argument-changes.ts';
 import type { RecordedDecision } from './recording.ts';
-import type { Decision, PendingApproval, StoredDecision } from './types.ts';
+import type { BudgetWait, Decision, PendingApproval, RunError, StoredDecision, Verdict } from './types.ts';
 
 /** Decisions of people, without tables. */
 
@@ -12,6 +12,18 @@ export interface ContinueBody {
   decisions?: readonly Decision[] | undefined;
   /** A message does not deny the tool calls that wait for approval: it is refused while there are any. */
   mustNotDecide?: boolean | undefined;
+  /** No one decided within this time, such as `4 h`: what waits is denied. */
+  undecidedFor?: string | undefined;
+}
+
+/** What an administrator decided about a budget. */
+export interface BudgetDecision extends BudgetWait {
+  approved: boolean;
+  /** What is added to the limit of the period. */
+  extra: number;
+  reason: string | null;
+  /** No one decided within this time. */
+  undecidedFor?: string | undefined;
 }
 
 /** Consequences of the message and the decisions. */
@@ -20,17 +32,35 @@ export interface Settled {
   decisions: StoredDecision[];
   /** The results of the calls that were denied. */
   refusals: { type: 'tool_result'; tool_call_id: string; tool_name: string; text: string; is_error: true }[];
+  /** The decision on a budget; null if none was asked for. */
+  budget: BudgetDecision | null;
   /** All decisions on calls, for those who replay the run. */
   made: RecordedDecision[];
+  /** The decision on each approval but questions, by its id. */
+  verdicts: Record<string, Verdict>;
   /** Details for the history, without arguments. */
   details: Record<string, unknown>;
   /** Details for the audit log, with the calls that people were asked about and those that are executed. */
   audited: Record<string, unknown>;
 }
 
-/** Returns pending approvals as people see them; none for null. */
-export const shownApprovals = (pending: readonly PendingApproval[] | null | undefined) =>
-  (pending ?? []).map(({ tool_call_id: _, definition_hash: __, ...approval }) => approval);
+/** The error of a run that ends because a budget gets no more room. */
+export const budgetDenied = ({ name, reason, undecidedFor }: BudgetDecision): RunError => ({
+  code: 'budget_exceeded',
+  message: undecidedFor
+    ? `The budget ${name} got no more room: ${noOneDecided(undecidedFor)}.`
+    : `An administrator gave the budget ${name} no more room${reason ? `: ${reason}` : '.'}`,
+});
+
+/** Returns pending approvals as people see them, with when their review expires; none for null. */
+export const shownApprovals = (
+  pending: readonly PendingApproval[] | null | undefined,
+  review: { expires_at: string | null } | null | undefined,
+) =>
+  (pending ?? []).map(({ tool_call_id: _, definition_hash: __, budget: ___, ...approval }) => ({
+    ...approval,
+    expires_at: review?.expires_at ?? null,
+  }));
 
 /** Throws 422 for decisions that contradict themselves, whatever waits. */
 export const checkDecisions = (decisions: readonly Decision[]): void => {
@@ -57,10 +87,8 @@ const faultsOf = (
     return [{ path: `${path}.approval_id`, message: `is a question: reply to it with \`${messageField}\`` }];
   }
   if (decision === 'deny' || args === undefined) return [];
-  const fault = compileArgumentCheck(
-    pending.input_schema ?? {},
-    `the arguments of the tool ${pending.tool_name}`,
-  )(args);
+  const what = pending.kind === 'budget' ? 'the arguments' : `the arguments of the tool ${pending.tool_name}`;
+  const fault = compileArgumentCheck(pending.input_schema ?? {}, what)(args);
   return fault === null ? [] : [{ path: `${path}.arguments`, message: fault }];
 };
 
@@ -71,8 +99,23 @@ export const refusedByPerson = 'A person refused this call';
 export const refusalOfPerson = (reason: string | undefined): string =>
   `${refusedByPerson}${reason ? `: ${reason}` : ''}. Do not repeat it unless they ask for it.`;
 
+/** The beginning of the result of a call that no one decided on in time. */
+export const undecidedCall = 'No one decided within';
+
+const noOneDecided = (time: string): string => `${undecidedCall} ${time}`;
+
+/** What is said to the model for a person who was asked and did not reply within this time. */
+export const noReplyWithin = (time: string): string => `No one replied within ${time}.`;
+
 /** The result that the model gets for a call that is not made. */
-const refusalText = ({ kind }: PendingApproval, reason: string | undefined, denied: boolean): string => {
+const refusalText = (
+  { kind }: PendingApproval,
+  reason: string | undefined,
+  denied: boolean,
+  undecidedFor: string | undefined,
+): string => {
+  if (undecidedFor)
+    return `${noOneDecided(undecidedFor)}: this call was not made. Do not repeat it unless a person asks for it.`;
   const unknown = 'The call was interrupted; whether it took effect is not known.';
   if (!denied) return `${unknown} Find out before you repeat it.`;
   const refused = refusalOfPerson(reason);
@@ -81,6 +124,11 @@ const refusalText = ({ kind }: PendingApproval, reason: string | undefined, deni
 
 /** The 412 for a message that must not decide, while these calls wait for approval. */
 const waitsForPeople = (calls: readonly PendingApproval[]): ApiError => {
+  if (calls.some(({ kind }) => kind === 'budget')) {
+    const text =
+      'A budget is used up, and an administrator decides whether it has more room. Until then the agent takes no message. Wait, or cancel.';
+    return new ApiError('precondition_failed', text);
+  }
   const names = [...new Set(calls.map(({ tool_name }) => tool_name))].join(', ');
   const text = `Tool calls wait for approval: ${names}. People decide on them in the platform; until then the agent takes no message. Wait, or cancel.`;
   return new ApiError('precondition_failed', text);
@@ -93,7 +141,7 @@ const waitsForPeople = (calls: readonly PendingApproval[]): ApiError => {
 export const settle = (
   pending: readonly PendingApproval[],
   before: readonly StoredDecision[],
-  { message, decisions = [], mustNotDecide = false }: ContinueBody,
+  { message, decisions = [], mustNotDecide = false, undecidedFor }: ContinueBody,
   stale: () => ApiError,
   messageField = 'message',
 ): Settled => {
@@ -104,12 +152,12 @@ export const settle = (
   );
   const decided = new Map(decisions.map((decision) => [decision.approval_id, decision]));
   const undecided = pending.filter(
-    ({ kind, approval_id }) => kind === 'tool_call' && !decided.has(approval_id),
+    ({ kind, approval_id }) => (kind === 'tool_call' || kind === 'budget') && !decided.has(approval_id),
   );
   if (undecided.length > 0 && mustNotDecide) throw waitsForPeople(undecided);
-  if (undecided.length > 0 && !message) {
+  if (undecided.length > 0 && !message && !undecidedFor) {
     const ids = undecided.map(({ approval_id }) => approval_id).join(', ');
-    const text = `must decide on each pending tool call (${ids}), or give \`${messageField}\``;
+    const text = `must decide on each pending approval (${ids}), or give \`${messageField}\``;
     faults.push({ path: 'decisions', message: text });
   }
   if (faults.length > 0) throw unprocessable(faults);
@@ -118,20 +166,39 @@ export const settle = (
   const kept = before.filter(
     ({ tool_call_id }) => tool_call_id && !pending.some((approval) => approval.tool_call_id === tool_call_id),
   );
-  const settled: Settled = { decisions: kept, refusals: [], made: [], details: {}, audited: {} };
+  const settled: Settled = {
+    decisions: kept,
+    refusals: [],
+    budget: null,
+    made: [],
+    verdicts: {},
+    details: {},
+    audited: {},
+  };
   const details: Record<string, unknown>[] = [];
   const compared: DecidedArguments[] = [];
   for (const approval of pending) {
     const { approval_id, kind, tool_name, tool_call_id, definition_hash = null } = approval;
     if (kind === 'question') continue;
     const given = decided.get(approval_id);
-    const denied = given?.decision === 'deny' || (kind === 'tool_call' && !given);
-    const reason = given ? given.reason : denied ? message : undefined;
+    const denied = given?.decision === 'deny' || ((kind === 'tool_call' || kind === 'budget') && !given);
+    const unsaid = undecidedFor ? `${noOneDecided(undecidedFor)}.` : message;
+    const reason = given ? given.reason : denied ? unsaid : undefined;
     const decision = given?.decision ?? 'deny';
     const edited = given?.arguments !== undefined;
+    settled.verdicts[approval_id] = {
+      decision,
+      ...(edited ? { executed_arguments: given.arguments } : {}),
+      decision_reason: reason ?? null,
+    };
     details.push({ approval_id, kind, tool_name, decision, edited, ...(reason ? { reason } : {}) });
     const asked = approval.arguments ?? {};
     compared.push(decidedArguments(asked, denied ? null : (given?.arguments ?? asked)));
+    if (approval.budget) {
+      const { extra } = { ...asked, ...given?.arguments } as { extra: number };
+      settled.budget = { ...approval.budget, approved: !denied, extra, reason: reason ?? null, undecidedFor };
+      continue;
+    }
     const whole = { approval_id, decision, ...(reason ? { reason } : {}) };
     if (tool_call_id !== undefined) {
       const made = { tool_call_id, tool_name: tool_name ?? '', decision, ...(reason ? { reason } : {}) };
@@ -143,7 +210,7 @@ export const settle = (
       const args = given?.arguments ?? approval.arguments ?? {};
       settled.decisions.push({ ...whole, arguments: args, tool_call_id, definition_hash, edited });
     } else {
-      const text = refusalText(approval, reason, denied);
+      const text = refusalText(approval, reason, denied, undecidedFor);
       const result = { tool_call_id, tool_name: tool_name ?? '', text, is_error: true as const };
       settled.refusals.push({ type: 'tool_result', ...result });
     }

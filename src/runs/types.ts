@@ -7,10 +7,21 @@ export interface RunError {
   message: string;
 }
 
+/** A budget that had no room, for which a run waits. */
+export interface BudgetWait {
+  budget_id: string;
+  /** The name of the budget. */
+  name: string;
+  period_id: string;
+  /** The limit that left no room: a higher one may. */
+  limit: number;
+}
+
 /** Request for a decision of a person, before which a run does not continue. */
 export interface PendingApproval {
   approval_id: string;
-  kind: 'tool_call' | 'question' | 'unknown_outcome';
+  /** `budget`: an administrator decides whether the budget has more room in this period. */
+  kind: 'tool_call' | 'question' | 'unknown_outcome' | 'budget';
   tool_name: string | null;
   tool_server_id: string | null;
   arguments: Record<string, unknown> | null;
@@ -22,6 +33,8 @@ export interface PendingApproval {
   /** The call that it is about, and the definition of its tool at that time; not shown. Absent for external workers. */
   tool_call_id?: string;
   definition_hash?: string | null;
+  /** The budget that it is about; not shown. */
+  budget?: BudgetWait;
 }
 
 /** A pending approval before it is stored: the database adds the rest. */
@@ -43,6 +56,25 @@ export interface StoredDecision extends Decision {
   definition_hash?: string | null;
   /** True if `arguments` are other ones than the model's. */
   edited?: boolean;
+}
+
+/** The way in which a decision came. */
+export type Via = 'api' | 'console' | 'slack' | 'expiry';
+
+/** What was decided about one pending approval. */
+export interface Verdict {
+  decision: 'approve' | 'deny';
+  /** Absent unless a person changed them. */
+  executed_arguments?: Record<string, unknown>;
+  decision_reason: string | null;
+}
+
+/** How the wait of a run for people ended, if a decision ended it. */
+export interface ReviewEnd {
+  state: 'decided' | 'expired';
+  via: Via;
+  /** By the ids of the approvals. */
+  verdicts: Readonly<Record<string, Verdict>>;
 }
 
 /** The name in the history for what the platform does by itself. */

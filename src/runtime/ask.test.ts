@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { noAccounts } from '../../tests/harness/accounts.ts';
 import { completion, type Reply, startEndpoint, wireCall } from '../../tests/harness/llm-endpoint.ts';
 import { llmOf } from '../../tests/harness/providers/fixture.ts';
 import {
@@ -7,11 +8,15 @@ import {
   servers,
   startProvider,
 } from '../../tests/harness/providers/index.ts';
+import { BudgetExceeded } from '../budgets/index.ts';
 import { createEgress } from '../lib/egress.ts';
 import { notFound } from '../lib/errors.ts';
 import { createAsk } from '../llm-configurations/asking.ts';
 import { LlmFailure, type ObjectRequest } from '../llm-configurations/index.ts';
 import { createOpen } from './ask.ts';
+
+/** No budget sends a call elsewhere. */
+const neverResolved = () => Promise.reject(new Error('no other model is asked'));
 
 const egress = createEgress({});
 afterAll(() => egress.close());
@@ -28,9 +33,12 @@ const messages = [{ role: 'user', text: 'What is it?' }] as const;
 
 const ask = async (replies: readonly Reply[], request: Partial<ObjectRequest> = {}) => {
   await using endpoint = await startEndpoint((_request, n) => replies[n] ?? 'hang');
-  const model = createOpen({ egress }, { waitMs: 1 })(llmAt(endpoint.url), null);
+  const model = createOpen({ egress, accounts: noAccounts, resolveLlm: neverResolved }, { waitMs: 1 })(
+    llmAt(endpoint.url),
+    null,
+  );
   const reply = await model
-    .askForObject({ messages, schema, as: 'reply', ...request })
+    .askForObject({ purpose: 'question', messages, schema, as: 'reply', ...request })
     .catch((error: unknown) => error);
   return { reply, requests: endpoint.requests.map(({ body }) => body) };
 };
@@ -82,9 +90,9 @@ describe('a model that is asked for an object', () => {
     async (_how, refuses, type) => {
       const protocol = { ...protocols.openai_compatible!, refuses };
       await using provider = await startProvider(protocol, () => ({ text: '{"wanted_field": "x"}' }));
-      const open = createOpen({ egress });
+      const open = createOpen({ egress, accounts: noAccounts, resolveLlm: neverResolved });
       const llm = llmOf(protocol, provider.url);
-      const request = { messages, schema, as: 'reply' as const };
+      const request = { purpose: 'question' as const, messages, schema, as: 'reply' as const };
       expect(await open(llm, null).askForObject(request)).toMatchObject({ output: { wanted_field: 'x' } });
       const tries = provider.requests.length;
       expect(provider.requests.at(-1)!.body.response_format?.type).toBe(type);
@@ -92,6 +100,26 @@ describe('a model that is asked for an object', () => {
       expect(provider.requests.length).toBe(tries + 1);
     },
   );
+
+  test('is not asked if a budget has no room: the question is a 412 at once', async () => {
+    await using endpoint = await startEndpoint(() => says('{}'));
+    const exceeded = {
+      budget: { id: 'b-1', name: 'Questions', action: 'ask', unit: 'nano_usd' },
+      ...{ periodId: 'p', subjectId: '', spent: 5, limit: 5, bound: 1, endsAt: null },
+    } as ConstructorParameters<typeof BudgetExceeded>[0];
+    const begin = async () => {
+      throw new BudgetExceeded(exceeded);
+    };
+    const accounts = { ...noAccounts, open: () => ({ outputLimit: async () => 16, begin }) };
+    const open = createOpen({ egress, accounts, resolveLlm: neverResolved });
+    const request = { purpose: 'question' as const, messages, schema, as: 'reply' as const, mostCalls: 3 };
+    const asked = open(llmAt(endpoint.url), null).askForObject(request);
+    await expect(asked).rejects.toMatchObject({
+      status: 412,
+      context: { reason: 'budget_exceeded', budget_id: 'b-1' },
+    });
+    expect(endpoint.requests).toEqual([]);
+  });
 
   test('has a time to reply in, and the caller can leave before', async () => {
     expect((await ask(['hang'], { withinMs: 50, mostCalls: 3 })).reply).toMatchObject({
@@ -106,7 +134,7 @@ describe('a model that is asked for an object', () => {
     const ask = createAsk({
       db: null as never,
       resolve: () => Promise.reject(notFound('LLM configuration')),
-      models: { open: createOpen({ egress }) },
+      models: { open: createOpen({ egress, accounts: noAccounts, resolveLlm: neverResolved }) },
       agents: () => null,
     });
     await expect(ask({ llmId: 'x' })).rejects.toMatchObject({ status: 422, context: { llm_id: 'x' } });

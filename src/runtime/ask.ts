@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isBudgetRefusal, toApiError } from '../budgets/index.ts';
+import type { Accounts } from '../charges/index.ts';
 import type { Services } from '../feature.ts';
 import { actingRoot } from '../lib/acting-for.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
@@ -9,6 +11,7 @@ import {
   type Models,
   type ObjectReply,
   type ObjectRequest,
+  type ResolvedLlm,
 } from '../llm-configurations/index.ts';
 import { objectIn } from './json-text.ts';
 import type { Message } from './messages.ts';
@@ -69,13 +72,14 @@ export const createQuestions = () =>
   new FairQueue(() => questionsAtOnce, 'Too many questions to models are in progress.');
 
 interface AskParts {
-  model: Model;
+  /** Resolves to the model, whose calls are charged as this. */
+  modelFor(purpose: ObjectRequest['purpose'], signal: AbortSignal): Promise<Model>;
   questions: FairQueue;
   waitMs: number;
 }
 
 const askForObject = async (
-  { model, questions, waitMs }: AskParts,
+  { modelFor, questions, waitMs }: AskParts,
   request: ObjectRequest,
 ): Promise<ObjectReply> => {
   const { signal, mostCalls = 1, withinMs = defaultWithinMs } = request;
@@ -84,6 +88,7 @@ const askForObject = async (
   const timeout = AbortSignal.timeout(withinMs);
   const step = toStep(request, signal ? AbortSignal.any([signal, timeout]) : timeout);
   try {
+    const model = await modelFor(request.purpose, step.signal);
     const reply = await stepWithRetries(model, step, { mostCalls, waitMs });
     // JSON that is read from a document keeps all digits of an id. A query counts with numbers.
     const parse = request.as === 'reply' ? parseExactJson : JSON.parse;
@@ -99,6 +104,7 @@ const askForObject = async (
         retryable: true,
       });
     }
+    if (isBudgetRefusal(error)) throw toApiError(error);
     if (!(error instanceof ModelError)) throw error;
     throw new LlmFailure(error.code, error.message, error);
   } finally {
@@ -106,18 +112,34 @@ const askForObject = async (
   }
 };
 
+export interface AskNeeds {
+  accounts: Accounts;
+  resolveLlm(id: string): Promise<ResolvedLlm>;
+}
+
 /** Opens LLMs to be asked for one object, outside any run. `waitMs`: before the second call, if the provider names no time. */
 export const createOpen =
   (
-    { egress }: Pick<Services, 'egress'>,
+    { egress, accounts, resolveLlm }: Pick<Services, 'egress'> & AskNeeds,
     { waitMs = 1_000, questions = createQuestions() } = {},
   ): Models['open'] =>
-  (llm, name) => {
-    const model = createModel(llm, { fetch: egress.fetch, name });
+  (llm, name, agentId) => {
+    const requested = name ?? llm.model;
+    const modelFor: AskParts['modelFor'] = async (purpose, signal) => {
+      const options = { purpose, agentId: agentId ?? null };
+      const cheaper = await accounts.substitute(llm, options, signal);
+      if (cheaper !== null) {
+        const other = await resolveLlm(cheaper);
+        const account = accounts.open(other, other.model, options);
+        return createModel(other, { fetch: egress.fetch, name: null, account });
+      }
+      const account = accounts.open(llm, requested, options);
+      return createModel(llm, { fetch: egress.fetch, name, account });
+    };
     return {
       llmId: llm.id,
-      model: model.name,
+      model: llm.kind === 'mock' ? 'mock' : requested,
       isMock: llm.kind === 'mock',
-      askForObject: (request) => askForObject({ model, questions, waitMs }, request),
+      askForObject: (request) => askForObject({ modelFor, questions, waitMs }, request),
     };
   };

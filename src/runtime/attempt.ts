@@ -1,3 +1,4 @@
+import type { NewCharge } from '../charges/index.ts';
 import type { SchemaCheck } from '../lib/json-schema.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunUsage } from '../lib/usage.ts';
@@ -22,6 +23,11 @@ export interface Attempt {
   readonly start: Omit<RunStart, 'messages' | 'context'>;
   /** The model of the agent, then those that take over from it. */
   readonly candidates: readonly Candidate[];
+  /**
+   * Resolves to the model that a call goes to in the place of the agent's, because a budget is nearly used up; null: none.
+   * Absent for models that cost nothing.
+   */
+  readonly substitute: ((first: Candidate) => Promise<Candidate | null>) | null;
   /** Sorted by name. */
   readonly tools: readonly Tool[];
   readonly withheld: readonly WithheldTool[];
@@ -38,6 +44,8 @@ export interface Attempt {
   readonly usage: RunUsage;
   model: string | null;
   context: ContextCut;
+  /** Charges of the model call in progress. */
+  readonly charges: NewCharge[];
   /** Steps since the last transaction. */
   steps: StepRecord[];
 }
@@ -46,6 +54,11 @@ export interface Attempt {
 const withReply = (steps: readonly StepRecord[]): StepRecord[] => {
   const reply = steps.findLast(({ kind, status }) => kind === 'model' && status === 'ok');
   return steps.map((step) => (step === reply ? { ...step, message: 0 } : step));
+};
+
+/** The charges of steps that a transaction has stored are written. */
+export const settle = (steps: readonly StepRecord[]): void => {
+  for (const { charges } of steps) for (const { settled } of charges) settled();
 };
 
 /** Returns the values that the end of the attempt stores besides its outcome. */
@@ -67,8 +80,15 @@ export const save = async (
   const ended = newReply ? withReply(attempt.steps) : attempt.steps;
   const steps = [...ended, ...(change.steps ?? [])];
   attempt.steps = [];
-  await tracing.withSpan('store step', { application: true }, () =>
-    run.store.save({ ...change, newReply, usage: { ...usage }, model, context, steps }),
-  );
+  try {
+    await tracing.withSpan('store step', { application: true }, () =>
+      run.store.save({ ...change, newReply, usage: { ...usage }, model, context, steps }),
+    );
+  } catch (error) {
+    // The end of the attempt stores them, without the messages, or their charges are written late.
+    attempt.steps = [...steps.map((step) => ({ ...step, message: null })), ...attempt.steps];
+    throw error;
+  }
+  settle(steps);
   attempt.messages.push(...change.messages);
 };

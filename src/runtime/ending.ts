@@ -44,6 +44,9 @@ export const endAttempt = async <Row extends RunRow>(
   }
   const used = { ...lease, usage: end.usage, model: end.model };
   if (outcome.status === 'stopped') return runs.release(tx, used);
+  if (outcome.status === 'WAIT') {
+    return runs.postpone(tx, { ...used, wait: outcome.wait, until: outcome.until });
+  }
   // Whichever was committed first counts, a cancel or the end: the heartbeat has locked the row.
   if (cancelRequested) return runs.finish(tx, { ...used, status: 'CANCELLED' });
   if (outcome.status !== 'RETRY') return runs.finish(tx, endingOf(lease, outcome, end));

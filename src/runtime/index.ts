@@ -1,3 +1,4 @@
+import type { Accounts } from '../charges/index.ts';
 import type { DataFrames } from '../data-frames/index.ts';
 import type { AgentDocuments } from '../document-intelligence/index.ts';
 import type { Feature, Services } from '../feature.ts';
@@ -27,6 +28,7 @@ export type { OpenedTools } from './tools.ts';
 export type { WorkSource } from './worker.ts';
 
 interface RuntimeNeeds {
+  accounts: Accounts;
   llms: Pick<LlmConfigurations, 'resolve'>;
   telemetry: {
     tracing: Tracing;
@@ -54,12 +56,23 @@ export interface Runtime extends Feature {
 /** The agent runtime: a worker on each replica with the role `worker`. */
 export const createRuntime = (
   services: Services,
-  { llms, telemetry, toolServers, modelTools, files, dataFrames, documents, onFinished }: RuntimeNeeds,
+  {
+    accounts,
+    llms,
+    telemetry,
+    toolServers,
+    modelTools,
+    files,
+    dataFrames,
+    documents,
+    onFinished,
+  }: RuntimeNeeds,
 ): Runtime => {
   const { db, egress, log, settings } = services;
   const deps = {
     db,
     egress,
+    accounts,
     log,
     settings,
     llms,

@@ -1,4 +1,4 @@
-import { refusedByPerson } from '../runs/index.ts';
+import { refusedByPerson, undecidedCall } from '../runs/index.ts';
 import type { Message } from './messages.ts';
 import { resultReminder, submitResultName, textReminder } from './result.ts';
 
@@ -12,7 +12,7 @@ export const madeByLoop = {
     tool_name === submitResultName ||
     (is_error && (text.startsWith('There is no tool ') || text.startsWith('The tool was not called: '))),
 
-  /** The result of a call that a person refused. */
+  /** The result of a call that a person refused, or that no one decided on in time. */
   isRefusalOfPerson: ({ text, is_error }: Message & { role: 'tool' }): boolean =>
-    is_error && text.startsWith(refusedByPerson),
+    is_error && (text.startsWith(refusedByPerson) || text.startsWith(`${undecidedCall} `)),
 };

@@ -1,11 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { buckets, noTokens, type ReportedTokens, type Tokens, usageOfTokens } from '../lib/tokens.ts';
+import { noUsage } from '../lib/usage.ts';
 import { type Message, splitUserMessage } from './messages.ts';
 import { mockJson } from './mock-extraction.ts';
+import { Report } from './model/usage/index.ts';
 import { resultReminder } from './result.ts';
 import { type Model, ModelError, type StepRequest, type StepResult } from './step.ts';
 
 const call = z.object({ tool: z.string(), args: z.unknown().optional() });
+/** Tokens in the buckets, as an endpoint would report them, right or wrong. */
+const usage = z.strictObject({
+  ...(Object.fromEntries(buckets.map((bucket) => [bucket, z.number().optional()])) as Record<
+    keyof Tokens,
+    z.ZodOptional<z.ZodNumber>
+  >),
+  total: z.number().optional(),
+});
 const step = z.object({
   text: z.string().optional(),
   tool: z.string().optional(),
@@ -15,6 +26,7 @@ const step = z.object({
   delay_ms: z.number().min(0).optional(),
   delta_ms: z.number().min(0).optional(),
   reasoning: z.string().optional(),
+  usage: usage.nullish(),
 });
 const script = z.object({
   steps: z.array(step).default([]),
@@ -34,16 +46,32 @@ const scriptOf = (payload: Record<string, unknown> | null): z.output<typeof scri
   return parsed.data;
 };
 
+/** The tokens that a step of a script reports; null: none. */
+const scripted = (given: z.output<typeof usage> | null): ReportedTokens | null => {
+  if (given === null) return null;
+  const report = new Report();
+  for (const bucket of buckets) report.add(bucket, report.count(given[bucket]));
+  report.checkTotal(given.total);
+  return report.result;
+};
+
 /** About four characters a token: the same text always has the same count. */
-const tokens = (text: string): number => Math.ceil(text.length / 4);
+const countOf = (text: string): number => Math.ceil(text.length / 4);
 
 const reply = (
   messages: readonly Message[],
   text: string,
   calls: z.output<typeof call>[],
-  reasoning?: string,
+  { reasoning, usage }: Pick<z.output<typeof step>, 'reasoning' | 'usage'> = {},
 ): StepResult => {
   const before = messages.filter((message) => message.role === 'assistant').length;
+  const counted: Tokens = {
+    ...noTokens,
+    input: countOf(messages.map((message) => message.text).join('\n')),
+    output: countOf(text + calls.map((wanted) => JSON.stringify(wanted)).join('')),
+    reasoning: countOf(reasoning ?? ''),
+  };
+  const tokens = usage === undefined ? { tokens: counted, unreconciled: false } : scripted(usage);
   return {
     text,
     toolCalls: calls.map((wanted, i) => ({
@@ -51,13 +79,8 @@ const reply = (
       name: wanted.tool,
       arguments: wanted.args ?? {},
     })),
-    usage: {
-      input_tokens: tokens(messages.map((message) => message.text).join('\n')),
-      output_tokens:
-        tokens(text + calls.map((wanted) => JSON.stringify(wanted)).join('')) + tokens(reasoning ?? ''),
-      cached_input_tokens: 0,
-      reasoning_tokens: tokens(reasoning ?? ''),
-    },
+    usage: tokens === null ? noUsage : usageOfTokens(tokens.tokens),
+    tokens,
     finishReason: calls.length > 0 ? 'tool-calls' : 'stop',
     responseModel: 'mock',
     responseId: null,
@@ -97,7 +120,8 @@ const sendWords = async (
  * by default, without a tool. `delay_ms` waits before a step (the outer one: before every step) and is cut short when the
  * call is aborted. `fail` makes the step (the outer one: every step) fail with this message, as an unreachable provider
  * would: it is tried again while attempts are left. `delta_ms` of a step waits before each word that is sent to
- * `onDelta`. `reasoning` of a step is stored as a provider's reasoning is, and never shown.
+ * `onDelta`. `reasoning` of a step is stored as a provider's reasoning is, and never shown. `usage` of a step are the tokens
+ * that it reports, `{"input": 100, "cache_read": 20, "total": 120}`; null: it reports none.
  */
 export const mockModel = (): Model => ({
   provider: 'mock',
@@ -121,7 +145,7 @@ export const mockModel = (): Model => ({
     if (step) {
       const calls = step.tools ?? (step.tool === undefined ? [] : [{ tool: step.tool, args: step.args }]);
       await sendWords(step.text ?? '', request, step.delta_ms);
-      return reply(messages, step.text ?? '', calls, step.reasoning);
+      return reply(messages, step.text ?? '', calls, step);
     }
     if (!script && index === 0 && tools.some(({ name }) => name === 'current_time')) {
       const text = 'Let me look at the clock.';

@@ -1,3 +1,5 @@
+import { isBudgetRefusal, toApiError } from '../budgets/index.ts';
+import type { Accounts } from '../charges/index.ts';
 import type { Services } from '../feature.ts';
 import { actingRoot } from '../lib/acting-for.ts';
 import { failureOf } from '../lib/egress-exchange.ts';
@@ -55,7 +57,7 @@ const replyDetail = (
  * reply if the configuration streams. The first step that fails is the last.
  */
 export const createProbe = (
-  services: Pick<Services, 'egress'>,
+  services: Pick<Services, 'egress'> & { accounts: Accounts },
   questions: FairQueue = createQuestions(),
 ): ProbeLlm => {
   const probe = probeWith(services);
@@ -63,7 +65,7 @@ export const createProbe = (
 };
 
 const probeWith =
-  ({ egress }: Pick<Services, 'egress'>): ProbeLlm =>
+  ({ egress, accounts }: Pick<Services, 'egress'> & { accounts: Accounts }): ProbeLlm =>
   async (llm) => {
     const signal = AbortSignal.timeout(probeWithinMs);
     const steps: Steps = [];
@@ -89,7 +91,8 @@ const probeWith =
     };
     const ask = (text: string, streaming: boolean, more: Partial<StepRequest> = {}): Promise<StepResult> => {
       const asked: ResolvedLlm = { ...llm, streaming };
-      return createModel(asked, { fetch }).step({
+      const account = accounts.open(llm, llm.model, { purpose: 'test' });
+      return createModel(asked, { fetch, account }).step({
         messages: [{ role: 'user', text }],
         tools: [],
         signal,
@@ -104,7 +107,9 @@ const probeWith =
       steps.push({ step, ok: false, detail });
       return { ok: false, detail, steps };
     };
+    /** Throws what a budget refuses: it says nothing of the configuration. */
     const detailOf = (error: unknown): string => {
+      if (isBudgetRefusal(error)) throw toApiError(error);
       if (signal.aborted) return `No reply within ${probeWithinMs / 1_000} s.`;
       return error instanceof ModelError ? error.message : 'The model could not be asked.';
     };

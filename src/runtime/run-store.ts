@@ -1,8 +1,10 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { PinnedAgent } from '../agents/index.ts';
+import type { NewCharge } from '../charges/index.ts';
 import type { OwnerIds } from '../files/index.ts';
+import type { ActingRun } from '../lib/acting-for.ts';
 import type { RunUsage, Usage } from '../lib/usage.ts';
-import type { AttemptStart, NewApproval, RunError } from '../runs/index.ts';
+import type { AttemptStart, BudgetWait, NewApproval, RunError } from '../runs/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
 import type { ContextCut } from './context.ts';
 import type { Candidate } from './fallback.ts';
@@ -35,6 +37,10 @@ export interface StepRecord {
   error: string | null;
   model: string | null;
   tokens: Usage | null;
+  /** The span of a model call. */
+  spanId: string | null;
+  /** Of a model call: they are written with the step. */
+  charges: readonly NewCharge[];
   /** The position in `messages` of what it stored; null: nothing. */
   message: number | null;
   /** Remarks for people; null if there are none. */
@@ -72,6 +78,8 @@ export type RunOutcome = { messages?: readonly Message[] } & (
 export type AttemptOutcome =
   | RunOutcome
   | { status: 'RETRY'; error: RunError; waitSeconds: number }
+  /** A budget has no room until its period ends. */
+  | { status: 'WAIT'; wait: BudgetWait; until: Date }
   | { status: 'cancelled' }
   | { status: 'stopped' };
 
@@ -82,7 +90,8 @@ export type RunEnd = Pick<RunProgress, 'usage' | 'model' | 'steps'> & {
 };
 
 /**
- * The tables of one kind of run. Every method is one transaction, perhaps shared with other runs, in which only the
+ * The tables of one kind of run. It writes the charges of the steps that it is given, except for trials, whose charges are
+ * written as they come. Every method is one transaction, perhaps shared with other runs, in which only the
  * holder of the lease can write: its first statement locks the row under the fencing token.
  */
 export interface RunStore<Status> {
@@ -102,6 +111,9 @@ export interface Run<Status> {
   /** The version of the agent that its claim pinned; null if the agent was deleted since. */
   agentVersion: number | null;
   conversationId: string;
+  /** What its calls of models are charged to. */
+  acting: ActingRun;
+  purpose: 'run' | 'trial';
   /** The id of the principal who asked for it. */
   createdBy: string;
   /** Whose files and data frames its tools see. */

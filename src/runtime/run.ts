@@ -1,4 +1,6 @@
 import type { Agent } from '../agents/index.ts';
+import { BudgetExceeded, isBudgetRefusal } from '../budgets/index.ts';
+import type { Accounts, NewCharge } from '../charges/index.ts';
 import type { Egress } from '../lib/egress.ts';
 import { ApiError, messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
@@ -8,14 +10,15 @@ import type { RunError } from '../runs/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
 import { ToolServerError } from '../tool-servers/index.ts';
-import { type Attempt, endOf } from './attempt.ts';
+import { type Attempt, endOf, settle } from './attempt.ts';
+import { outcomeOfBudget } from './budget-outcome.ts';
 import type { Candidate } from './fallback.ts';
 import { orAborted, RunEnded } from './lease.ts';
 import { createModel } from './model/index.ts';
 import { type AttemptReads, VersionUnusable } from './reads.ts';
 import { submitResultTool } from './result.ts';
 import type { AttemptOutcome, Run, RunEnd } from './run-store.ts';
-import { failSpan, invokeAgentSpan, usageAttributes } from './spans.ts';
+import { costAttributes, failSpan, invokeAgentSpan, usageAttributes } from './spans.ts';
 import { ModelError } from './step.ts';
 import { runSteps } from './steps.ts';
 import type { OpenedTools, Tool } from './tools.ts';
@@ -23,6 +26,7 @@ import type { OpenedTools, Tool } from './tools.ts';
 export interface RunDeps {
   reads: AttemptReads;
   egress: Egress;
+  accounts: Accounts;
   log: Logger;
   settings: CurrentSettings;
   tracing: Tracing;
@@ -49,6 +53,7 @@ interface Failure extends RunError {
 }
 
 const failureOf = (error: unknown): Failure | null => {
+  if (isBudgetRefusal(error)) return { code: error.code, message: error.message, retryable: false };
   if (error instanceof ModelError || error instanceof ToolServerError || error instanceof VersionUnusable) {
     return error;
   }
@@ -58,9 +63,11 @@ const failureOf = (error: unknown): Failure | null => {
   return null;
 };
 
-const outcomeOfError = (error: unknown, { held, id }: Run<unknown>, log: Logger): Ended => {
+const outcomeOfError = (error: unknown, run: Run<unknown>, log: Logger): Ended => {
+  const { held, id } = run;
   const ended = held.signal.aborted ? (held.signal.reason as unknown) : error;
   if (ended instanceof RunEnded) return { status: ended.reason };
+  if (error instanceof BudgetExceeded) return outcomeOfBudget(error, run);
   const failure = failureOf(error);
   if (!failure) {
     log.error({ run_id: id, error: messageOf(error) }, 'an attempt failed');
@@ -71,16 +78,32 @@ const outcomeOfError = (error: unknown, { held, id }: Run<unknown>, log: Logger)
   return { status: 'RETRY', error: { code, message }, waitSeconds: Math.ceil((retryAfterMs ?? 0) / 1_000) };
 };
 
+/** Returns what makes the models of an attempt. `id` null: the default. */
+const candidateMaker =
+  (
+    { reads, egress, accounts }: RunDeps,
+    { purpose }: Pick<Run<unknown>, 'purpose'>,
+    keep: (charge: NewCharge) => void,
+  ) =>
+  async (id: string | null, name: string | null): Promise<Candidate> => {
+    const llm = await reads.llm(id);
+    const account = accounts.open(llm, name ?? llm.model, {
+      purpose,
+      observe: keep,
+      isKept: purpose === 'run',
+    });
+    const model = createModel(llm, { fetch: egress.fetch, name, account });
+    return { llmId: llm.id, model, contextTokens: llm.context_tokens };
+  };
+
 /** The model of the agent, then those that take over from it. */
-const candidatesOf = async ({ reads, egress }: RunDeps, agent: Agent): Promise<Candidate[]> => {
+const candidatesOf = async (
+  candidateOf: ReturnType<typeof candidateMaker>,
+  agent: Agent,
+): Promise<Candidate[]> => {
   const ids = new Set([agent.llm_id, ...agent.fallback_llm_ids]);
   const candidates: Candidate[] = [];
-  for (const id of ids) {
-    const llm = await reads.llm(id);
-    const name = id === agent.llm_id ? agent.model : null;
-    const model = createModel(llm, { fetch: egress.fetch, name });
-    candidates.push({ llmId: llm.id, model, contextTokens: llm.context_tokens });
-  }
+  for (const id of ids) candidates.push(await candidateOf(id, id === agent.llm_id ? agent.model : null));
   return candidates;
 };
 
@@ -100,8 +123,20 @@ interface AttemptEnd {
   close: () => Promise<void>;
 }
 
+interface ObservedCharges {
+  /** Of the model call in progress. */
+  charges: NewCharge[];
+  keep(charge: NewCharge): void;
+  /** All of the attempt. */
+  made: readonly NewCharge[];
+}
+
 /** The attempt itself, inside its span. */
-const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<AttemptEnd> => {
+const attemptRun = async <Status>(
+  deps: RunDeps,
+  run: Run<Status>,
+  { charges, keep, made }: ObservedCharges,
+): Promise<AttemptEnd> => {
   const { log } = deps;
   const { replaced = {} } = run;
   const tracing = replaced.tracing ?? deps.tracing;
@@ -110,7 +145,8 @@ const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<Atte
   let close = async (): Promise<void> => {};
   try {
     const agent = await deps.reads.agent(run.agentId, run.agentVersion);
-    const candidates = replaced.candidates?.(agent) ?? (await candidatesOf(deps, agent));
+    const candidateOf = candidateMaker(deps, run, keep);
+    const candidates = replaced.candidates?.(agent) ?? (await candidatesOf(candidateOf, agent));
     const { timeout_seconds: seconds } = agent.settings;
     const timer = setTimeout(() => run.held.end('timeout'), seconds * 1_000);
     const { name, options } = invokeAgentSpan(run, agent, candidates[0]!.model);
@@ -141,6 +177,13 @@ const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<Atte
             run,
             start,
             candidates,
+            substitute: replaced.candidates
+              ? null
+              : async ({ llmId }) => {
+                  const { purpose, held } = run;
+                  const id = await deps.accounts.substitute({ id: llmId }, { purpose }, held.signal);
+                  return id === null ? null : candidateOf(id, null);
+                },
             tools: [...opened.tools, ...(submit ? [submit] : [])].sort(byName),
             withheld: opened.withheld ?? [],
             resultCheck: submit && ((args) => submit.check(args)),
@@ -152,6 +195,7 @@ const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<Atte
             usage,
             model: run.model,
             context,
+            charges,
             steps: [],
           };
           try {
@@ -166,7 +210,7 @@ const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<Atte
           const message = `The agent was not done after ${seconds} seconds (settings.timeout_seconds).`;
           outcome = { status: 'ERROR', error: { code: 'timeout', message } };
         }
-        span.setAttributes(usageAttributes(difference(usage, run.usage)));
+        span.setAttributes({ ...usageAttributes(difference(usage, run.usage)), ...costAttributes(made) });
         if ('error' in outcome) failSpan(span, outcome.error.code, outcome.error.message);
         else if (outcome.status !== 'COMPLETED' && outcome.status !== 'NEEDS_REVIEW') {
           failSpan(span, outcome.status);
@@ -187,8 +231,20 @@ const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<Atte
  * end could not be stored: the lease then expires, with the same effect.
  */
 export const runAttempt = async <Status>(deps: RunDeps, run: Run<Status>): Promise<Status | null> => {
+  const charges: NewCharge[] = [];
+  const made: NewCharge[] = [];
+  const writesThem = run.purpose === 'run';
+  let isOver = false;
+  const keep = (charge: NewCharge): void => {
+    made.push(charge);
+    if (isOver && writesThem) void deps.accounts.writeLate([charge]);
+    else charges.push(charge);
+  };
+  /** The charges that no transaction has stored. */
+  let unstored: readonly NewCharge[] = [];
   try {
-    const { outcome, end, close } = await attemptRun(deps, run);
+    const { outcome, end, close } = await attemptRun(deps, run, { charges, keep, made });
+    unstored = end.steps.flatMap((step) => step.charges);
     const closed = withTimeout(close(), endWithinMs).catch((error: unknown) => {
       deps.log.warn({ run_id: run.id, error: messageOf(error) }, 'the tools of a run were not closed');
     });
@@ -197,8 +253,15 @@ export const runAttempt = async <Status>(deps: RunDeps, run: Run<Status>): Promi
       deps.log.warn({ run_id: run.id, error: messageOf(error) }, 'the trace is not durable yet');
     });
     await closed;
-    return await run.store.finish(outcome, end);
+    const status = await run.store.finish(outcome, end);
+    if (status !== null) {
+      settle(end.steps);
+      unstored = [];
+    }
+    return status;
   } finally {
+    isOver = true;
     run.held.release();
+    if (writesThem) await deps.accounts.writeLate([...unstored, ...charges]);
   }
 };

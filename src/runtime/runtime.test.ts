@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { noAccounts } from '../../tests/harness/accounts.ts';
 import { onPostgres } from '../../tests/harness/database.ts';
 import { silentModels, testFeatures } from '../../tests/harness/features.ts';
 import { becomes, makeAgent, makeItem, Recorder } from '../../tests/harness/runtime.ts';
@@ -17,6 +18,7 @@ onPostgres((_name, open) => {
     const files = createFiles(services, { owners: [] });
     const sandbox = createSandbox(services);
     const runtime = createRuntime(services, {
+      accounts: noAccounts,
       files,
       dataFrames: createDataFrames(services, {
         files,

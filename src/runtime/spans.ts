@@ -23,6 +23,7 @@ import {
   ATTR_GEN_AI_USAGE_OUTPUT_TOKENS,
 } from '@opentelemetry/semantic-conventions/incubating';
 import type { Agent } from '../agents/index.ts';
+import { costOf, type NewCharge } from '../charges/index.ts';
 import type { Usage } from '../lib/usage.ts';
 import type { SpanOptions } from '../telemetry/index.ts';
 import type { Message, ToolCall } from './messages.ts';
@@ -101,11 +102,34 @@ export const usageAttributes = (usage: Usage): Attributes => ({
   [ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS]: usage.cached_input_tokens,
 });
 
+/** Cost in USD, as other tools report it. */
+const ATTR_GEN_AI_USAGE_COST = 'gen_ai.usage.cost';
+const ATTR_COST_NANO_USD = 'agent_platform.cost.nano_usd';
+/** Not yet among the constants of the conventions. */
+const ATTR_CACHE_CREATION_INPUT_TOKENS = 'gen_ai.usage.cache_creation.input_tokens';
+const ATTR_REASONING_OUTPUT_TOKENS = 'gen_ai.usage.reasoning.output_tokens';
+
+/** The cost of calls of models; none if there is none, or if the amount of one of them is unknown. */
+export const costAttributes = (charges: readonly NewCharge[]): Attributes => {
+  const { cost_nano_usd, unknown_calls } = costOf(charges);
+  if (charges.length === 0 || unknown_calls > 0) return {};
+  return { [ATTR_GEN_AI_USAGE_COST]: cost_nano_usd / 1e9, [ATTR_COST_NANO_USD]: cost_nano_usd };
+};
+
+const bucketAttributes = ({ tokens }: StepResult): Attributes =>
+  tokens === null
+    ? {}
+    : {
+        [ATTR_CACHE_CREATION_INPUT_TOKENS]: tokens.tokens.cache_write + tokens.tokens.cache_write_1h,
+        [ATTR_REASONING_OUTPUT_TOKENS]: tokens.tokens.reasoning,
+      };
+
 export const replyAttributes = (reply: StepResult): Attributes => ({
   [ATTR_GEN_AI_RESPONSE_MODEL]: reply.responseModel,
   [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: [reply.finishReason],
   ...(reply.responseId === null ? {} : { [ATTR_GEN_AI_RESPONSE_ID]: reply.responseId }),
   ...usageAttributes(reply.usage),
+  ...bucketAttributes(reply),
 });
 
 const textPart = (content: string) => ({ type: 'text', content });

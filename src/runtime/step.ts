@@ -1,3 +1,4 @@
+import type { ReportedTokens } from '../lib/tokens.ts';
 import type { Usage } from '../lib/usage.ts';
 import type { Message, ProviderParts, ToolCall } from './messages.ts';
 import type { Tool } from './tools.ts';
@@ -19,13 +20,18 @@ export interface StepRequest {
   output?: Record<string, unknown>;
   /** The key of the prompt cache for providers that have one: the id of the agent. */
   cacheKey: string | null;
+  /** The span of the call. */
+  span?: { traceId: string; spanId: string };
 }
 
 /** The reply of a model to one call. */
 export interface StepResult {
   text: string;
   toolCalls: ToolCall[];
+  /** The same tokens as the API counts them; none if the endpoint reported none. */
   usage: Usage;
+  /** Null: the endpoint reported none. */
+  tokens: ReportedTokens | null;
   /** `stop`, `length`, `content-filter`, `tool-calls` or another. */
   finishReason: string;
   /** The model that replied, as the endpoint names it. */

@@ -1,4 +1,6 @@
+import { isBudgetRefusal } from '../budgets/index.ts';
 import type { Usage } from '../lib/usage.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import { type Attempt, save } from './attempt.ts';
 import { type Allowance, allowanceOf } from './budget.ts';
 import { applyCut, cutFurther, isNearlyFull } from './context.ts';
@@ -8,7 +10,7 @@ import { orAborted, RunEnded } from './lease.ts';
 import { inOrder, type Message } from './messages.ts';
 import { resultReminder, submitResultName, textReminderFor, wasReminded } from './result.ts';
 import type { RunOutcome } from './run-store.ts';
-import { chatSpan, contentAttributes, failSpan, replyAttributes } from './spans.ts';
+import { chatSpan, contentAttributes, costAttributes, failSpan, replyAttributes } from './spans.ts';
 import { ModelError, type StepResult } from './step.ts';
 import { executeCalls } from './tool-calls.ts';
 
@@ -23,8 +25,11 @@ const asSent = (message: Message): Message => {
   };
 };
 
+/** A model call that is aborted ends within this time, or is charged late. */
+const chargedWithinMs = 1_000;
+
 const errorType = (error: unknown): string => {
-  if (error instanceof ModelError) return error.code;
+  if (error instanceof ModelError || isBudgetRefusal(error)) return error.code;
   return error instanceof RunEnded ? error.reason : 'internal_error';
 };
 
@@ -38,13 +43,26 @@ const askOnce = (
   const { signal } = run.held;
   const { name, options } = chatSpan(run, model);
   const beganAt = performance.now();
-  const record = (more: { error: string } | { tokens: Usage; notes: readonly string[] | null }): void => {
+  const record = (
+    spanId: string,
+    more: { error: string } | { tokens: Usage; notes: readonly string[] | null },
+  ): void => {
     const status = 'error' in more ? 'error' : 'ok';
     const time = { beganAt, endedAt: performance.now() };
-    const whole = { error: null, tokens: null, message: null, notes: null, ...more };
-    attempt.steps.push({ kind: 'model', name: model.name, status, ...time, model: model.name, ...whole });
+    const charges = attempt.charges.splice(0);
+    const whole = { error: null, tokens: null, message: null, notes: null, charges, ...more };
+    attempt.steps.push({
+      kind: 'model',
+      name: model.name,
+      status,
+      ...time,
+      model: model.name,
+      spanId,
+      ...whole,
+    });
   };
   return tracing.withSpan(name, options, async (span) => {
+    const { traceId, spanId } = span.spanContext();
     if (captureContent) span.setAttributes(contentAttributes(messages, null));
     try {
       const onDelta = run.beginReply?.();
@@ -54,19 +72,25 @@ const askOnce = (
         signal,
         maxOutputTokens,
         cacheKey: run.agentId,
+        span: { traceId, spanId },
         ...(onDelta ? { onDelta } : {}),
       };
-      const reply = await orAborted(model.step(request), signal);
-      span.setAttributes(replyAttributes(reply));
+      const step = model.step(request);
+      const reply = await orAborted(step, signal).catch(async (error: unknown) => {
+        // What was charged comes with the end of the call, a moment after the signal.
+        await withTimeout(step, chargedWithinMs).catch(() => {});
+        throw error;
+      });
+      span.setAttributes({ ...replyAttributes(reply), ...costAttributes(attempt.charges) });
       if (captureContent) span.setAttributes(contentAttributes(messages, reply));
-      record({ tokens: reply.usage, notes: reply.notes ?? null });
+      record(spanId, { tokens: reply.usage, notes: reply.notes ?? null });
       if (reply.notes) span.setAttributes({ 'agent_platform.notes': [...reply.notes] });
       for (const note of reply.notes ?? [])
         attempt.log.warn({ run_id: run.id, note }, 'a model was asked otherwise');
       attempt.model = model.name;
       return reply;
     } catch (error) {
-      record({ error: errorType(error) });
+      record(spanId, { error: errorType(error) });
       failSpan(span, errorType(error));
       throw error;
     }
@@ -178,7 +202,9 @@ export const runSteps = async (attempt: Attempt): Promise<RunOutcome> => {
     }
     const allowance = allowanceOf(limits, usage, start.tokensBefore);
     if (!allowance) return budgetSpent(attempt);
-    const reply = await askInTurn(attempt.candidates, (candidate) => ask(attempt, candidate, allowance));
+    const cheaper = await attempt.substitute?.(attempt.candidates[0]!);
+    const candidates = cheaper ? [cheaper] : attempt.candidates;
+    const reply = await askInTurn(candidates, (candidate) => ask(attempt, candidate, allowance));
     count(attempt, reply);
     outcome =
       reply.toolCalls.length === 0

@@ -47,6 +47,8 @@ const executeTool = (attempt: Attempt, plan: Made): Promise<{ result: ToolResult
       if (attempt.captureContent) span.setAttributes(toolContentAttributes(call, text));
       const step: StepRecord = {
         kind: 'tool',
+        spanId: null,
+        charges: [],
         name: call.name,
         status: failed ? 'error' : 'ok',
         beganAt,

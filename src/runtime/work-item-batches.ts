@@ -24,8 +24,9 @@ export const messageRows = (item: WorkItem, messages: readonly Message[]) =>
 /** Steps of an attempt as they are stored; `seqs` are those of its messages. */
 export const stepRows = (item: WorkItem, steps: readonly StepRecord[], seqs: readonly number[]) => {
   const now = performance.now();
-  return steps.map(({ message, beganAt, endedAt, ...step }) => ({
+  return steps.map(({ message, beganAt, endedAt, spanId, ...step }) => ({
     ...step,
+    span_id: spanId,
     work_item_id: item.id,
     beganMsAgo: now - beganAt,
     endedMsAgo: now - endedAt,

@@ -31,11 +31,13 @@ const storeOf = (
     save: (progress) =>
       held.store(async (tx) => {
         const seqs = await workItemCalls.appendMessages(tx, messageRows(item, progress.messages));
-        await workItemCalls.insertEndedSteps(tx, stepRows(item, progress.steps, seqs));
         await workItemRuns.save(tx, lease, progress);
+        // Last: it locks what is spent of the replica's shares until the COMMIT, and other steps wait for that.
+        await workItemCalls.insertEndedSteps(tx, stepRows(item, progress.steps, seqs));
       }),
     finish: async (outcome, end) => {
-      if (!opened || outcome.status === 'RETRY' || outcome.status === 'stopped') {
+      const isOver = outcome.status !== 'RETRY' && outcome.status !== 'WAIT' && outcome.status !== 'stopped';
+      if (!opened || !isOver) {
         const moved = await db.tx((tx) =>
           endAttempt(tx, workItemRuns, lease, outcome, end, {
             isOpened: opened,
@@ -66,6 +68,16 @@ export const workItemRun = (
     agentVersion: item.agent_version,
     conversationId: item.conversation_id,
     createdBy: item.created_by,
+    purpose: 'run',
+    acting: {
+      agentId: item.agent_id,
+      agentVersion: item.agent_version,
+      workItemId: item.id,
+      runId: null,
+      experimentId: null,
+      scheduleId: item.schedule_id,
+      triggerId: item.trigger_id,
+    },
     owner: { conversation_id: null, work_item_id: item.id },
     depth: item.depth,
     attributes: {

@@ -1,10 +1,12 @@
 import { hostname } from 'node:os';
-import { findRootId } from '../access/index.ts';
+import { LRUCache } from 'lru-cache';
+import { findPrincipalKind, findRootId } from '../access/index.ts';
 import type { Database, Tx } from '../database/index.ts';
-import { actFor } from '../lib/acting-for.ts';
+import { actFor, actInRun } from '../lib/acting-for.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop, type LoopPass } from '../lib/loop.ts';
+import type { Principal } from '../lib/principal.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
 import type { LlmConfigurations } from '../llm-configurations/index.ts';
 import type { Claimer, RunRow, Runs } from '../runs/index.ts';
@@ -76,13 +78,28 @@ export const createWorker = <Row extends RunRow>(deps: WorkerDeps, source: WorkS
   const running = new Map<Run<Status>, Promise<void>>();
   let releasing = false;
 
+  const kinds = new LRUCache<string, Promise<Principal['kind']>>({ max: 10_000 });
+  /** Who asked for a run. Of each id the kind is read once, because it never changes. */
+  const principalOf = async (id: string): Promise<Pick<Principal, 'kind' | 'id'>> => {
+    let kind = kinds.get(id);
+    if (!kind) {
+      kind = db.run((executor) => findPrincipalKind(executor, id));
+      kinds.set(id, kind);
+      kind.catch(() => kinds.delete(id));
+    }
+    return { kind: await kind, id };
+  };
+
   const attempt = async (run: Run<Status>): Promise<void> => {
     try {
       let root: Promise<string> | undefined;
-      const rootOf = () => (root ??= db.run((executor) => findRootId(executor, run.createdBy)));
-      const status = await actFor(rootOf, () =>
-        source.perform ? source.perform(run, (one) => runAttempt(runDeps, one)) : runAttempt(runDeps, run),
-      );
+      const acting = {
+        root: () => (root ??= db.run((executor) => findRootId(executor, run.createdBy))),
+        who: () => principalOf(run.createdBy),
+      };
+      const perform = () =>
+        source.perform ? source.perform(run, (one) => runAttempt(runDeps, one)) : runAttempt(runDeps, run);
+      const status = await actFor(acting, () => actInRun(run.acting, perform));
       if (status !== null) source.onFinished?.(status);
     } catch (error) {
       log.error(

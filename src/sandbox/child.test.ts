@@ -91,7 +91,7 @@ describe('a hostile job', () => {
   test.each([
     ['loops', 'loop', 'time_limit', 300],
     ['does nothing', 'wait', 'time_limit', 300],
-    ['fills the heap', 'heap', 'memory', 30_000],
+    ['fills the heap', 'heap', 'memory', 120_000],
     ['fills memory outside the heap', 'buffers', 'memory', 30_000],
     ['writes without end', 'shout', 'too_large', 30_000],
     ['writes what is no result', 'garble', 'died', 30_000],

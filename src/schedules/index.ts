@@ -14,12 +14,15 @@ import { scheduleRoutes } from './routes.ts';
 import { createSchedule, lockSchedule, replaceSchedule } from './schedules.ts';
 import { type Definition, listAllSchedules, type ScheduleRow } from './store.ts';
 import { timelineRoutes } from './timeline/routes.ts';
+import type { CountEvents } from './timeline/timeline.ts';
 
 export { fields as scheduleFields } from './fields.ts';
 export { checkTimes } from './schedules.ts';
 export { definition as scheduleDefinition } from './schemas.ts';
 
 interface Needs {
+  /** Counts the events of agents, for the timeline. */
+  countEvents: CountEvents;
   tracing: {
     withSpan<T>(
       name: string,
@@ -46,7 +49,7 @@ export interface Schedules extends Feature {
 }
 
 /** Schedules: each occurrence of a cron expression becomes one Work Item. */
-export const createSchedules = ({ db, log }: Services, { tracing }: Needs): Schedules => {
+export const createSchedules = ({ db, log }: Services, { tracing, countEvents }: Needs): Schedules => {
   const metrics = createFiringMetrics(db);
   const firing = new Firing({
     db,
@@ -64,7 +67,7 @@ export const createSchedules = ({ db, log }: Services, { tracing }: Needs): Sche
         'A schedule creates Work Items for a Worker agent on a cron cadence, exactly one an occurrence.',
     },
     routes: scheduleRoutes(db),
-    pageRoutes: [...scheduleListRoutes(db), ...timelineRoutes(db)],
+    pageRoutes: [...scheduleListRoutes(db), ...timelineRoutes(db, countEvents)],
     overview: { attention: scheduleAttention, numbers: new ScheduleNumbers() },
     list: listAllSchedules,
     create: createSchedule,

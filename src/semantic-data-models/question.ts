@@ -163,7 +163,13 @@ const byModel = async (
   ];
   let usage: Usage = noUsage;
   for (let repairs = 0; ; repairs++) {
-    const reply = await asked.askForObject({ messages, schema: translationSchema, as: 'tool', signal });
+    const reply = await asked.askForObject({
+      purpose: 'question',
+      messages,
+      schema: translationSchema,
+      as: 'tool',
+      signal,
+    });
     usage = addUsage(usage, reply.usage);
     try {
       const wanted = readTranslation(model, reply.output);

@@ -156,6 +156,7 @@ const describeWith = async (
     ].join('\n'),
   );
   const { output } = await asked.askForObject({
+    purpose: 'question',
     messages: [
       { role: 'system', text: instructions },
       { role: 'user', text: fence(text.join('\n')) },

@@ -11,6 +11,46 @@ export const settingDefinitions = {
     20,
     'How many schedules one agent may have. It is checked when a schedule is created.',
   ],
+  MAX_TRIGGERS_PER_AGENT: [
+    z.int().min(0).max(100_000),
+    20,
+    'How many triggers one agent may have. It is checked when a trigger is created.',
+  ],
+  MAX_EVENT_CONNECTIONS: [
+    z.int().min(0).max(100_000),
+    50,
+    'How many event connections there may be. It is checked when one is created.',
+  ],
+  MAX_CHANNELS: [
+    z.int().min(0).max(10_000),
+    50,
+    'How many channels there may be. It is checked when one is created.',
+  ],
+  MAX_ROUTES: [
+    z.int().min(0).max(10_000),
+    200,
+    'How many routes there may be. It is checked when one is created.',
+  ],
+  MAX_EVENT_SIZE_IN_KB: [z.int().min(1).max(8_192), 1_024, 'Largest body of an event, in KB (1,024 bytes).'],
+  EVENT_RETENTION_DAYS: [
+    z
+      .int()
+      .min(0)
+      .max(36_500)
+      .refine((days) => days === 0 || days >= 7, 'must be 0 or at least 7'),
+    30,
+    'Events of triggers are removed after this many days; until then the same event starts nothing again. 0 keeps all.',
+  ],
+  EVENT_BODY_RETENTION_HOURS: [
+    z.int().min(0).max(720),
+    72,
+    'How many hours the headers and bodies of events are kept, encrypted, to be tried and redelivered. 0 stores none.',
+  ],
+  ALLOW_UNSIGNED_WEBHOOKS: [
+    z.boolean(),
+    false,
+    'Whether a trigger may receive webhooks that nothing authenticates (scheme `none`).',
+  ],
   MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: [
     z.int().min(1).max(8_192),
     100,
@@ -111,6 +151,15 @@ export const settingDefinitions = {
     10_000,
     'How many trials one experiment may have. It is checked when one is started.',
   ],
+  CHARGE_RETENTION_DAYS: [
+    z
+      .int()
+      .min(0)
+      .max(36_500)
+      .refine((days) => days === 0 || days >= 31, 'must be 0 or at least 31'),
+    400,
+    'Days after which charges of calls of models are deleted; 0 keeps them.',
+  ],
   EXPERIMENT_RETENTION_DAYS: [
     z.int().min(0).max(36_500),
     90,
@@ -131,6 +180,31 @@ export const settingDefinitions = {
     z.int().min(1).max(8_192),
     2_048,
     'Largest case, in KB (1,024 bytes of its compact UTF-8 JSON, without copies of files and data frames).',
+  ],
+  MAX_BUDGETS: [
+    z.int().min(0).max(10_000),
+    200,
+    'How many budgets there may be. It is checked when one is created.',
+  ],
+  BUDGET_UNKNOWN_PRICE: [
+    z.enum(['refuse', 'allow']),
+    'refuse',
+    'Whether a call of a model without a known price is made under a budget of money. If it is, it reserves and counts nothing there.',
+  ],
+  BUDGET_MAX_OUTPUT_TOKENS: [
+    z.int().min(16).max(1_000_000),
+    16_384,
+    'The limit of output tokens that is sent with a call under a budget if its agent has none.',
+  ],
+  MAX_ALERT_RULES: [
+    z.int().min(0).max(10_000),
+    500,
+    'How many alert rules there may be. It is checked when one is created.',
+  ],
+  ALERT_RETENTION_DAYS: [
+    z.int().min(0).max(36_500),
+    90,
+    'Resolved alerts are removed after this many days. 0 keeps all.',
   ],
   DATA_CONNECTION_POOL_SIZE: [
     z.int().min(1).max(100),
@@ -158,6 +232,26 @@ export const settingDefinitions = {
     z.int().min(16).max(10_485_760),
     10_240,
     'How many MB of undelivered telemetry a replica keeps. The oldest is removed first.',
+  ],
+  TRACE_STORE: [
+    z.enum(['off', 'agents', 'all']),
+    'agents',
+    'Which traces the platform keeps for its own pages: `agents` has the spans of agents and every received span, `all` also the application spans of the platform. `off` keeps what there is, and adds nothing.',
+  ],
+  TRACE_RETENTION_DAYS: [
+    z.int().min(1).max(90),
+    3,
+    'How many days the platform keeps traces. They go a day at a time.',
+  ],
+  TRACE_RETENTION_MB: [
+    z.int().min(16).max(1_048_576),
+    1_024,
+    'How many MB of the database the traces may take. The oldest eighth is removed first.',
+  ],
+  TRACE_STORE_SPANS_PER_SECOND: [
+    z.int().min(100).max(1_000_000),
+    10_000,
+    'How many spans per second the platform keeps of one telemetry log. If more come for long, some are left out.',
   ],
   DEFAULT_ROLE: [
     z.enum(['none', 'member', 'builder']),

@@ -1,7 +1,10 @@
 import type { Secret } from '../lib/crypto.ts';
 
-/** Agent spans go to the integrations in scope; application and infrastructure spans only to those with `debug`. */
-type SpanKind = 'agent' | 'application';
+/**
+ * Agent spans go to the integrations in scope; application and infrastructure spans only to those with `debug`. A span
+ * that was received is an agent span if it names an agent, else an application span.
+ */
+type SpanKind = 'agent' | 'application' | 'received';
 
 /**
  * Integrations that a span goes to at present. They are decided when a request is accepted, and stored with it.
@@ -14,6 +17,7 @@ export interface RoutingTable {
    * global ones).
    * - `(null, 'application')`: the enabled `debug` integrations.
    * - `(id, 'application')`: the enabled `debug` integrations in scope for the agent.
+   * - `(id, 'received')`: as `'agent'`; `(null, 'received')`: as `'application'`.
    * - `(null, 'agent')`: does not occur.
    */
   forAgent(agentId: string | null, kind: SpanKind): readonly number[];
@@ -63,3 +67,39 @@ export interface IntegrationDirectory {
   /** The id of the integration with this number, also of a deleted one. */
   idOf(number: number): string;
 }
+
+/** The number of the sink: integrations have numbers from 1. */
+export const sinkNumber = 0;
+
+/** Spans that go to the sink: none, the platform's agent spans and every received one, or its application spans too. */
+export type SinkRoutes = 'off' | 'agents' | 'all';
+
+/**
+ * The one destination inside the platform: a store, which gets spans in the order of the log. What it does with an
+ * ordinal (see `Batch` of the log) is final, whichever replica asks, so that every span is stored at most once.
+ */
+export interface SpanSink {
+  routes(): SinkRoutes;
+  /** The limit for one log. */
+  spansPerSecond(): number;
+  /** If more bytes of a log are queued, it jumps to the newest spans: it must not hold the log for ever. */
+  readonly mostBehind: number;
+  /**
+   * Stores requests (protobuf), whose first span has the ordinal `start`, without those that are final. Resolves to the
+   * number of spans of this log that it has stored so far.
+   */
+  store(log: string, start: number, requests: readonly { bytes: Buffer; spans: number }[]): Promise<number>;
+  /** Stores nothing before the ordinal `through` any more. Resolves as `store`. */
+  skip(log: string, through: number): Promise<number>;
+}
+
+/** `table`, with the sink among the destinations. */
+export const withSink = (table: RoutingTable, routes: SinkRoutes): RoutingTable =>
+  routes === 'off'
+    ? table
+    : {
+        forAgent: (agentId, kind) => {
+          const others = table.forAgent(agentId, kind);
+          return kind === 'application' && routes === 'agents' ? others : [sinkNumber, ...others];
+        },
+      };

@@ -11,7 +11,7 @@ import { createReceiver, type Receiver } from './receiver/receiver.ts';
 import { type Health, healthOf } from './reports/health.ts';
 import { ReportPublisher } from './reports/report-publisher.ts';
 import type { ReportStore } from './reports/report-store.ts';
-import type { Destinations } from './routing.ts';
+import { type Destinations, type SpanSink, sinkNumber, withSink } from './routing.ts';
 import { createTracing, type Tracing } from './spans.ts';
 
 /** Dead letters that the log of this replica keeps. */
@@ -27,6 +27,8 @@ export interface TelemetryPathOptions {
   destinations: Destinations;
   /** Called whenever it is needed, so that a changed setting takes effect at once. */
   retention: () => Retention;
+  /** The destination inside the platform. Left out: there is none. */
+  sink?: SpanSink;
   /** Store where replicas publish their reports. Left out: there are no others. */
   reports?: ReportStore;
   /** Called with the agents that accepted requests name. Left out: no one is notified. */
@@ -61,7 +63,11 @@ export class TelemetryPath {
   constructor(options: TelemetryPathOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    const routes = () => options.destinations.table();
+    const { sink } = options;
+    const routes = () => {
+      const table = options.destinations.table();
+      return sink ? withSink(table, sink.routes()) : table;
+    };
     const log: Pick<TelemetryLog, 'append'> = {
       append: (slices) =>
         this.#opened?.telemetryLog.append(slices) ??
@@ -76,11 +82,11 @@ export class TelemetryPath {
   /** Opens the log. Rejects if it cannot be used. */
   async open(): Promise<void> {
     const { openLog, reports: store, destinations, egress, log, random = Math.random } = this.#options;
-    const { retention, requestTimeoutMs = 30_000 } = this.#options;
+    const { retention, sink, requestTimeoutMs = 30_000 } = this.#options;
     const telemetryLog = await openLog();
     const clock = this.#clock;
     const parts = { telemetryLog, destinations, egress, clock, random, log, retention, requestTimeoutMs };
-    const delivery = createDelivery(parts);
+    const delivery = createDelivery({ ...parts, sink });
     const reports = async (): Promise<DeliveryReport[]> => {
       const owned: DeliveryReport[] = [];
       for (const { number } of telemetryLog.integrations()) {
@@ -159,13 +165,23 @@ export class TelemetryPath {
     return report && healthOf(report, [], this.#clock.now());
   }
 
+  /** State and counters of the sink: of all replicas, or of the log of this one if it is the one that stores it. */
+  sinkHealth(): Promise<Health | undefined> {
+    return this.health(sinkNumber);
+  }
+
+  ownSinkHealth(): Promise<Health | undefined> {
+    return this.ownHealth(sinkNumber);
+  }
+
   /**
    * Every integration that the log ever knew, with its counters. `own`: this replica reports the integration; if the
    * log is shared, that is the one that delivers it.
    */
   integrations(): { number: number; removed: boolean; own: boolean; counters: DeliveryCounters }[] {
     const { telemetryLog } = this.#open;
-    return telemetryLog.integrations().map((one) => ({
+    const known = telemetryLog.integrations().filter(({ number }) => number !== sinkNumber);
+    return known.map((one) => ({
       ...one,
       own: telemetryLog.owns(one.number),
       counters: telemetryLog.counters(one.number),
@@ -207,7 +223,9 @@ export class TelemetryPath {
     const owners = await this.#options.reports?.last(this.replicaId, number);
     const last_success_at = owners?.last_success_at ?? null;
     if (isOwner) return { ...own, last_success_at };
-    const enabled = this.#options.destinations.get(number)?.enabled === true;
+    const { destinations, sink } = this.#options;
+    const enabled =
+      number === sinkNumber ? sink?.routes() !== 'off' : destinations.get(number)?.enabled === true;
     return {
       ...own,
       state: !enabled ? 'disabled' : owners && owners.state !== 'disabled' ? owners.state : 'delivering',

@@ -10,7 +10,7 @@ import { telemetryMetrics } from './metrics.ts';
 import { telemetryRoute } from './receiver/route.ts';
 import { ReportStore } from './reports/report-store.ts';
 import { deleteOldSamples, samplingLoop } from './reports/samples.ts';
-import type { Destinations, IntegrationDirectory } from './routing.ts';
+import type { Destinations, IntegrationDirectory, SpanSink } from './routing.ts';
 import type { Tracing } from './spans.ts';
 import { streamStore } from './stream-store/store.ts';
 import { TelemetryPath } from './telemetry-path.ts';
@@ -23,6 +23,7 @@ export interface Telemetry extends Feature {
 
 interface TelemetryNeeds {
   destinations: Destinations & IntegrationDirectory;
+  sink: SpanSink;
 }
 
 /** The log that all replicas share, if one is configured; else the one of this replica's data folder. */
@@ -47,12 +48,13 @@ const openLog = async (
   });
 };
 
-export const createTelemetry = (services: Services, { destinations }: TelemetryNeeds): Telemetry => {
+export const createTelemetry = (services: Services, { destinations, sink }: TelemetryNeeds): Telemetry => {
   const { config, db, settings, egress, log, clock } = services;
   const agentSpans = new AgentSpans(services);
   const path = new TelemetryPath({
     openLog: () => openLog(services, (number) => destinations.exists(number)),
     destinations,
+    sink,
     reports: new ReportStore(db),
     onAccepted: (agents) => agentSpans.seen(agents),
     resource: config.resourceAttributes,

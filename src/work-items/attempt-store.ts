@@ -1,5 +1,6 @@
 import { type Executor, sql } from '../database/index.ts';
 import { type Attempt, type AttemptEvent, type AttemptStep, attemptsOf } from './attempts.ts';
+import { costOfAttempt } from './step-store.ts';
 
 /** The history of a Work Item that is longer is read from its end. */
 const mostEvents = 1_000;
@@ -14,13 +15,14 @@ export const listAttempts = async (executor: Executor, workItemId: string): Prom
   if (events.length === 0) return [];
   const sum = (name: string) => sql`coalesce(sum((tokens ->> ${sql.lit(name)})::bigint), 0)`;
   const { rows: steps } = await sql<AttemptStep>`
-    select a.started_at, a.trace_id, coalesce(a.tokens, used.usage) as usage from work_item_steps a left join (
+    select s.started_at, s.trace_id, coalesce(s.tokens, used.usage) as usage, cost.cost_nano_usd, cost.unknown_calls
+    from work_item_steps s left join (
       select parent, jsonb_build_object('input_tokens', ${sum('input_tokens')},
         'output_tokens', ${sum('output_tokens')}, 'cached_input_tokens', ${sum('cached_input_tokens')},
         'reasoning_tokens', ${sum('reasoning_tokens')}, 'model_calls', count(*) filter (where kind = 'model'),
         'tool_calls', count(*) filter (where kind = 'tool')) as usage
       from work_item_steps where work_item_id = ${workItemId} and parent is not null group by parent
-    ) used on used.parent = a.seq
-    where a.work_item_id = ${workItemId} and a.kind = 'attempt' order by a.seq`.execute(executor);
+    ) used on used.parent = s.seq cross join lateral ${costOfAttempt} cost
+    where s.work_item_id = ${workItemId} and s.kind = 'attempt' order by s.seq`.execute(executor);
   return attemptsOf(events.reverse(), steps);
 };

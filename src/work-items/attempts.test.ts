@@ -27,8 +27,8 @@ test('an attempt begins with a claim and ends as its history says', () => {
   );
   const usage = { input_tokens: 3, output_tokens: 1 };
   const steps = [
-    { started_at: at(1), trace_id: 't1', usage },
-    { started_at: at(5), trace_id: 't3', usage: null },
+    { started_at: at(1), trace_id: 't1', usage, cost_nano_usd: 7, unknown_calls: 0 },
+    { started_at: at(5), trace_id: 't3', usage: null, cost_nano_usd: 0, unknown_calls: 1 },
   ];
   const attempts = attemptsOf(events, steps);
   expect(attempts).toEqual([
@@ -42,6 +42,8 @@ test('an attempt begins with a claim and ends as its history says', () => {
       replica: 'a:1',
       trace_id: 't1',
       usage,
+      cost_nano_usd: 7,
+      unknown_calls: 0,
     },
     {
       n: 2,
@@ -53,6 +55,8 @@ test('an attempt begins with a claim and ends as its history says', () => {
       replica: 'b:2',
       trace_id: null,
       usage: null,
+      cost_nano_usd: 0,
+      unknown_calls: 0,
     },
     {
       n: 3,
@@ -64,6 +68,8 @@ test('an attempt begins with a claim and ends as its history says', () => {
       replica: 'c:3',
       trace_id: 't3',
       usage: null,
+      cost_nano_usd: 0,
+      unknown_calls: 1,
     },
   ]);
   expect([0, 1, 2, 3, 4, 6].map((seq) => attemptAt(attempts, seq))).toEqual([null, null, 1, 1, 2, 3]);

@@ -18,6 +18,9 @@ export interface AttemptStep {
   started_at: Date;
   trace_id: string | null;
   usage: StoredUsage | null;
+  cost_nano_usd: number;
+  /** Calls of models without a known amount. */
+  unknown_calls: number;
 }
 
 /** Ends of an attempt: a status, or a reason why another attempt follows. */
@@ -48,6 +51,8 @@ export interface Attempt {
   trace_id: string | null;
   /** Usage of its model calls; null if that is not known. */
   usage: StoredUsage | null;
+  cost_nano_usd: number;
+  unknown_calls: number;
 }
 
 const outcomeOf = ({ action, to }: AttemptEvent): AttemptOutcome | null => {
@@ -69,7 +74,15 @@ export const attemptsOf = (events: readonly AttemptEvent[], steps: readonly Atte
     if (action === 'continue' || action === 'restart') n = 0;
     if (action === 'claim') {
       n += 1;
-      const began = { ended_at: null, outcome: null, error: null, trace_id: null, usage: null };
+      const began = {
+        ended_at: null,
+        outcome: null,
+        error: null,
+        trace_id: null,
+        usage: null,
+        cost_nano_usd: 0,
+        unknown_calls: 0,
+      };
       attempts.push({ n, seq, started_at: at, replica: owner, ...began });
     } else if (open && open.ended_at === null && endings.includes(action)) {
       open.ended_at = at;
@@ -81,7 +94,9 @@ export const attemptsOf = (events: readonly AttemptEvent[], steps: readonly Atte
   }
   for (const step of steps) {
     const attempt = attempts.findLast(({ started_at }) => started_at <= step.started_at);
-    if (attempt) Object.assign(attempt, { trace_id: step.trace_id, usage: step.usage });
+    if (!attempt) continue;
+    const { started_at: _, ...known } = step;
+    Object.assign(attempt, known);
   }
   return attempts;
 };

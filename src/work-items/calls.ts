@@ -6,7 +6,7 @@ import { cancelRunning, findWorkItemStarts, watchRunning } from './running.ts';
 import { recordLateResult } from './runs.ts';
 import { readStart } from './start.ts';
 import { actionNames, allowedActions } from './states.ts';
-import { insertEndedSteps } from './step-store.ts';
+import { findSpanStep, hasTrace, insertEndedSteps } from './step-store.ts';
 import { countReviews, findWorkItem, findWorkItemOutcomes, listOpenness, listWorkItems } from './store.ts';
 import { act, checkPayloadSize, createWorkItem, getWorkItem } from './work-items.ts';
 
@@ -40,5 +40,7 @@ export const workItemCalls = {
   listMessages: listConversation,
   listMessagesOfMany: listConversations,
   insertEndedSteps,
+  hasTrace,
+  findSpanStep,
   recordLateResult,
 };

@@ -1,9 +1,12 @@
 import type { Agents } from '../agents/index.ts';
+import type { Budgets } from '../budgets/index.ts';
 import type { Callbacks } from '../callbacks/index.ts';
 import { type OpenStreams, Watcher } from '../event-streams/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import type { Route } from '../http/index.ts';
 import { counter } from '../lib/metrics.ts';
+import type { ReviewSource } from '../reviews/index.ts';
+import { resumeBudgetWaits } from './budget-waits.ts';
 import { bulkActionLoop } from './bulk-actions/bulk-actions.ts';
 import { bulkActionRoutes } from './bulk-actions/routes.ts';
 import { bulkActionsChannel, deleteOldBulkActions } from './bulk-actions/store.ts';
@@ -13,6 +16,7 @@ import { messageRoutes } from './message-routes.ts';
 import { workItemAttention } from './overview/attention.ts';
 import { WorkItemNumbers } from './overview/numbers.ts';
 import { workItemPageRoutes } from './page/routes.ts';
+import { workItemReviews } from './review-source.ts';
 import { type WorkItemNeeds, workItemRoutes } from './routes.ts';
 import type { Status } from './states.ts';
 import { stepRoutes } from './step-routes.ts';
@@ -32,6 +36,7 @@ export { cancelsChannel, type WorkItem, type WorkItemOutcome, workItemsChannel }
 
 interface Needs {
   agents: Agents;
+  budgets: Pick<Budgets, 'onRoom'>;
   callbacks: Pick<Callbacks, 'store' | 'usedBy'>;
   observability: Pick<WorkItemNeeds, 'traceLinks'>;
   openStreams: OpenStreams;
@@ -45,6 +50,8 @@ export interface WorkItems extends Feature, Calls {
   /** The operations of its pages, which the document lists with those of the application. */
   pageRoutes: readonly Route[];
   overview: { attention: typeof workItemAttention; numbers: WorkItemNumbers };
+  /** For reviews. */
+  reviews: ReviewSource;
 }
 
 /**
@@ -56,8 +63,9 @@ const lookEveryMs = 500;
 /** Work Items: their API and their history. Schedules create them too, and workers execute them. */
 export const createWorkItems = (
   { db, log }: Services,
-  { agents, callbacks, observability, openStreams }: Needs,
+  { agents, budgets, callbacks, observability, openStreams }: Needs,
 ): WorkItems => {
+  budgets.onRoom(() => resumeBudgetWaits(db));
   const needs: WorkItemNeeds = { callbacks: callbacks.store, traceLinks: observability.traceLinks };
   callbacks.usedBy(workItemCalls);
   agents.onDelete(cancelOpenWorkItems);
@@ -91,6 +99,7 @@ export const createWorkItems = (
     ],
     pageRoutes: [...workItemListRoutes(db), ...workItemPageRoutes(db, needs)],
     overview: { attention: workItemAttention, numbers: new WorkItemNumbers() },
+    reviews: workItemReviews,
     metrics: [finished],
     retention: [
       (tx, settings, limit) => deleteFinishedWorkItems(tx, settings.WORK_ITEM_RETENTION_DAYS, limit),

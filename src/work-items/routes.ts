@@ -53,6 +53,7 @@ const filters = z.object({
   status: status.optional(),
   agent_version: versionFilter,
   schedule_id: z.string().optional().describe('Work Items that this schedule created.'),
+  trigger_id: z.string().optional().describe('Work Items that events of this trigger created.'),
   needs_decision: z
     .enum(['true', 'false'])
     .transform((value) => value === 'true')

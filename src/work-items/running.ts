@@ -1,6 +1,7 @@
 import { type Executor, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import { scheduler } from './insertion.ts';
 import { runningStatuses } from './states.ts';
-import { scheduler, type WorkItem } from './store.ts';
+import type { WorkItem } from './store.ts';
 import { moveWhereBy } from './transitions.ts';
 
 /**

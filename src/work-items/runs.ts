@@ -2,7 +2,9 @@ import { agentSql } from '../agents/index.ts';
 import { hasCallbacks, recordDeliveries } from '../callbacks/index.ts';
 import { sql, type Tx } from '../database/index.ts';
 import { createRuns, type Lease, type Moved, type MoveReason } from '../runs/index.ts';
+import { snapshotOf, transitionInsertion } from '../transition-events/index.ts';
 import { eventInsertion, hasEvent, recordEvents } from './history-store.ts';
+import { recordReviews } from './review-records.ts';
 import type { Status } from './states.ts';
 import { stepChanges, stepTrace } from './step-store.ts';
 import { columns, type WorkItem, wakeWorkers } from './store.ts';
@@ -16,24 +18,29 @@ type MovedItem = Moved<
 >;
 
 /**
- * Writes the records of a change of status in the transaction of the change: the history, the waterfall and the
+ * Writes the records of a change of status in the transaction of the change: reviews, the history, the waterfall and the
  * notifications of callbacks. Since the end of an execution makes room for another Work Item of the agent, workers are
  * notified. The creation of a Work Item does the same inside its own statement (`insertion` in store.ts).
  */
 const recordMoved = async (
   tx: Tx,
   rows: readonly MovedItem[],
-  { action, principal, details }: MoveReason<MovedItem>,
+  { action, principal, reviewEnd, details }: MoveReason<MovedItem>,
 ): Promise<void> => {
   if (rows.length === 0) return;
+  await recordReviews(tx, rows, principal, reviewEnd);
   const detailed = rows.map((row) => ({
     ...row,
     details: typeof details === 'function' ? details(row) : (details ?? {}),
   }));
   const moved = detailed.map(({ id, from_status: from, status: to, details }) => ({ id, from, to, details }));
-  await sql`with ${stepChanges(action, detailed)} ${eventInsertion({ action, principal, moved })}`.execute(
-    tx,
-  );
+  const changed = moved.filter(({ from, to }) => from !== to);
+  // The rows are as this transaction has left them.
+  const watched = sql`(select w.agent_id, w.status, c.from_status as previous_status, w.depth, ${snapshotOf('w')} as snapshot
+    from unnest(${changed.map(({ id }) => id)}::uuid[], ${changed.map(({ from }) => from)}::text[]) as c(id, from_status)
+    join work_items w on w.id = c.id)`;
+  await sql`with ${stepChanges(action, detailed)}, watched as (${transitionInsertion(watched)})
+    ${eventInsertion({ action, principal, moved })}`.execute(tx);
   const notifying = rows.filter((row) => row.notifies && row.status !== row.from_status);
   await recordDeliveries(
     tx,
@@ -70,9 +77,11 @@ export const workItemRuns = createRuns<MovedItem>({
   onClaim: [
     sql`started_at = platform_now()`,
     sql`updated_at = platform_now()`,
+    sql`budget_wait = null`,
     agentSql.pinAssignment(sql`coalesce(w.schedule_id, w.id)`),
   ],
   onMove: [sql`updated_at = platform_now()`],
+  onBudgetWait: (wait) => [sql`budget_wait = ${wait}`],
   onEnd: (result, reason) => [sql`result = ${result}`, sql`review_reason = ${reason}`],
   contextCut: { read: sql`w.context_cut`, save: (cut) => ({ set: sql`context_cut = ${cut}` }) },
   onTrace: stepTrace,

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { changedCallbacks, newCallbacks, publicCallback } from '../callbacks/index.ts';
+import { costFields } from '../charges/index.ts';
 import { id, jsonObject, jsonValue, optional, optionalQueryInteger, text, timestamp } from '../http/index.ts';
 import { runUsage, wholeUsage } from '../lib/usage.ts';
 import { messagePart, messageRoles } from '../messages/index.ts';
-import { pendingApproval } from '../runs/index.ts';
+import { pendingApproval, shownApprovals } from '../runs/index.ts';
 import { changedStartAt, startAt } from './start.ts';
 import { actionNames, allowedActions, statuses } from './states.ts';
 import type { WorkItem } from './store.ts';
@@ -65,6 +66,8 @@ export const publicWorkItem = z
     scheduled_for: timestamp
       .nullable()
       .describe('The nominal time of the occurrence that it is for; null if no schedule fired it.'),
+    trigger_id: id.nullable().describe('The trigger whose event created it; null if none did.'),
+    occurrence_id: id.nullable().describe('The entry of that event in the ledger of the trigger.'),
     work_item_name: z.string().nullable(),
     message: z.string(),
     payload: jsonObject,
@@ -73,14 +76,16 @@ export const publicWorkItem = z
     result: jsonValue.describe('The reply of the agent; null before.'),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     review_reason: z.string().nullable().describe('Why it waits for a person; null unless it does.'),
+    review_id: id.nullable().describe('The review that waits for a person; null unless one does.'),
     pending_approvals: z.array(pendingApproval).describe('What a person is asked to decide.'),
     model: z.string().nullable().describe('The model that replied last; null before.'),
     usage: usage.nullable().describe('What all attempts used; null before the first.'),
+    ...costFields,
     attempts: z.int().describe('Attempts that began since it was created, continued or restarted.'),
     created_by: z
       .string()
       .describe(
-        'The id of the person, or of the first API key of the service account; `scheduler` if a schedule fired it.',
+        'The id of the person, or of the first API key of the service account; `scheduler` if a schedule fired it, `trigger` if an event did.',
       ),
     created_at: timestamp,
     updated_at: timestamp,
@@ -103,7 +108,8 @@ export const toWorkItemResponse = (item: WorkItem): z.input<typeof publicWorkIte
   scheduled_for: item.occurrence,
   allowed_actions: allowedActions(item.status, item.agent_exists),
   usage: wholeUsage(item.usage),
-  pending_approvals: item.pending_approvals ?? [],
+  review_id: item.open_review?.id ?? null,
+  pending_approvals: shownApprovals(item.pending_approvals, item.open_review),
   callbacks: item.callbacks ?? [],
   files: [],
 });

@@ -42,6 +42,9 @@ export type Action = keyof typeof actions;
 
 export const actionNames = Object.keys(actions) as Action[];
 
+/** The other end of `continue`: an administrator gives a budget, which a Work Item waits for, no more room. */
+export const deniedByBudget = { NEEDS_REVIEW: 'ERROR' } as const satisfies Moves;
+
 /** Moves of the platform: a claim moves PENDING to EXECUTING, all others end an execution. */
 export const workerMoves = {
   claim: ['EXECUTING'],
@@ -53,6 +56,9 @@ export const workerMoves = {
 
 /** Nothing more happens in these unless a person restarts or continues the Work Item: `finished_at` is set. */
 export const finishedStatuses = ['COMPLETED', 'ERROR', 'CANCELLED'] as const satisfies readonly Status[];
+
+/** The statuses in which a Work Item waits for a person: each stay is a review. */
+export const reviewStatuses = ['NEEDS_REVIEW', 'INDETERMINATE'] as const satisfies readonly Status[];
 
 /** The statuses of a Work Item that its schedule takes for running (`overlap`). */
 export const runningStatuses = [

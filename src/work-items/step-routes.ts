@@ -23,6 +23,11 @@ const publicStep = z
     worker: z.string().nullable().describe('Who executed an attempt.'),
     message_seq: z.int().nullable(),
     message_id: z.string().nullable().describe('The message that the step stored.'),
+    cost_nano_usd: z
+      .int()
+      .nullable()
+      .describe('Cost of a model call, or of those of an attempt, in nano-USD; null for other steps.'),
+    unknown_calls: z.int().nullable().describe('Calls of models whose price or usage is not known.'),
     notes: z
       .array(z.string())
       .describe('What to know of it: tools that the model did not get, and why. [] if there is nothing.'),

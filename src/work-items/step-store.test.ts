@@ -66,7 +66,14 @@ eachDatabase((_name, open) => {
       tokens: used(1),
       status: 'ok',
     } as const;
-    const ended = { beganMsAgo: 2_000, endedMsAgo: 500, message_seq: 7, notes: null };
+    const ended = {
+      beganMsAgo: 2_000,
+      endedMsAgo: 500,
+      message_seq: 7,
+      notes: null,
+      span_id: null,
+      charges: [],
+    };
     await open().tx((tx) => insertEndedSteps(tx, [{ ...model, ...ended, work_item_id: item.id }]));
     const [first, second] = await steps(item.id);
     expect(second).toMatchObject({ parent: first!.seq, attempt: 1, message_seq: 7, message_id: null });

@@ -1,3 +1,4 @@
+import { cappedSum, chargeInsertion, costOf, type NewCharge } from '../charges/index.ts';
 import { type Executor, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import type { RunUsage } from '../lib/usage.ts';
 import type { RunError } from '../runs/index.ts';
@@ -33,20 +34,66 @@ export interface Step {
   message_id: string | null;
   /** Remarks for people. */
   notes: string[] | null;
+  /** Cost of a model call or an attempt, in nano-USD; null for others, and for those of early releases. */
+  cost_nano_usd: number | null;
+  /** Calls of models without a known amount, like the cost. */
+  unknown_calls: number | null;
 }
+
+/**
+ * The cost of the attempt `s`: of all calls since it began and before the next one did, also of those that its tools made.
+ */
+export const costOfAttempt = sql`(
+  select ${cappedSum(sql`sum(c.amount_nano_usd)`)} as cost_nano_usd,
+    (count(*) filter (where c.amount_nano_usd is null))::integer as unknown_calls
+  from charges c where c.work_item_id = s.work_item_id and c.started_at >= s.started_at
+    and c.started_at < coalesce((select min(n.started_at) from work_item_steps n
+      where n.work_item_id = s.work_item_id and n.kind = 'attempt' and n.seq > s.seq), 'infinity'))`;
 
 /** The steps of a Work Item in the order in which they began, an attempt before its parts; at most `limit`. */
 export const listSteps = async (executor: Executor, workItemId: string, limit: number): Promise<Step[]> => {
   const { rows } = await sql<Step>`
     select s.seq, s.attempt, s.parent, s.kind, s.name, s.started_at, s.ended_at, s.status, s.error, s.model, s.tokens,
-      s.trace_id, s.worker, s.message_seq, m.id as message_id, s.notes
+      s.trace_id, s.worker, s.message_seq, m.id as message_id, s.notes,
+      coalesce(s.cost_nano_usd, attempt.cost_nano_usd) as cost_nano_usd,
+      coalesce(s.unknown_calls, attempt.unknown_calls) as unknown_calls
     from work_item_steps s
+      left join lateral ${costOfAttempt} attempt on s.kind = 'attempt'
       left join work_item_messages m on m.work_item_id = s.work_item_id and m.seq = s.message_seq
     where s.work_item_id = ${workItemId}
     order by coalesce(s.parent, s.seq), s.parent nulls first, s.started_at, s.seq limit ${limit}`.execute(
     executor,
   );
   return rows;
+};
+
+/** Returns whether an attempt of a Work Item has this trace. */
+export const hasTrace = async (executor: Executor, traceId: string): Promise<boolean> => {
+  const { rows } = await sql`select 1 from work_item_steps s join work_items w on w.id = s.work_item_id
+    where s.trace_id = ${traceId} limit 1`.execute(executor);
+  return rows.length > 0;
+};
+
+/** The step that a span of the platform is of. */
+export interface SpanStep {
+  work_item_id: string;
+  seq: number;
+  /** The message that it stored. */
+  message_id: string | null;
+}
+
+/** Returns the step with this span in an attempt with this trace; null if there is none. */
+export const findSpanStep = async (
+  executor: Executor,
+  traceId: string,
+  spanId: string,
+): Promise<SpanStep | null> => {
+  const { rows } = await sql<SpanStep>`select s.work_item_id, s.seq, m.id as message_id
+    from (select distinct work_item_id from work_item_steps where trace_id = ${traceId}) attempts
+      join work_item_steps s on s.work_item_id = attempts.work_item_id and s.span_id = ${spanId}
+      left join work_item_messages m on m.work_item_id = s.work_item_id and m.seq = s.message_seq
+    limit 1`.execute(executor);
+  return rows[0] ?? null;
 };
 
 /** The statement that gives the attempts in progress of `items` (`id`, `trace_id`) their trace. */
@@ -62,19 +109,29 @@ export interface EndedStep
   status: 'ok' | 'error';
   beganMsAgo: number;
   endedMsAgo: number;
+  span_id: string | null;
+  /** Charges of a model call. */
+  charges: readonly NewCharge[];
 }
 
-/** Records steps that have ended, as parts of the current attempts of their Work Items. */
+/** Records steps that have ended, as parts of the current attempts of their Work Items, with their charges. */
 export const insertEndedSteps = async (tx: Tx, steps: readonly EndedStep[]): Promise<void> => {
   if (steps.length === 0) return;
   const ago = (column: string) => sql`platform_now() - make_interval(secs => s.${sql.ref(column)} / 1000)`;
-  await sql`insert into work_item_steps (work_item_id, attempt, parent, kind, name, status, error, model, tokens, message_seq,
-      notes, started_at, ended_at)
+  const charges = steps.flatMap((step) => step.charges);
+  const given = steps.map(({ charges: own, ...step }) => ({
+    ...step,
+    ...(step.kind === 'model' ? costOf(own) : {}),
+  }));
+  const charging = charges.length > 0 ? sql`with ${chargeInsertion(charges)}` : sql``;
+  await sql`${charging} insert into work_item_steps (work_item_id, attempt, parent, kind, name, status, error, model, tokens, message_seq,
+      notes, span_id, cost_nano_usd, unknown_calls, started_at, ended_at)
     select s.work_item_id, a.attempt, a.seq, s.kind, s.name, s.status, s.error, s.model, s.tokens, s.message_seq, s.notes,
-      ${ago('beganMsAgo')}, ${ago('endedMsAgo')}
-    from jsonb_to_recordset(${json(steps)}::jsonb)
+      s.span_id, s.cost_nano_usd, s.unknown_calls, ${ago('beganMsAgo')}, ${ago('endedMsAgo')}
+    from jsonb_to_recordset(${json(given)}::jsonb)
       as s(work_item_id uuid, kind text, name text, status text, error text, model text, tokens jsonb,
-        message_seq bigint, notes jsonb, "beganMsAgo" double precision, "endedMsAgo" double precision)
+        message_seq bigint, notes jsonb, span_id text, cost_nano_usd bigint,
+        unknown_calls integer, "beganMsAgo" double precision, "endedMsAgo" double precision)
       cross join lateral (
         select seq, attempt from work_item_steps where work_item_id = s.work_item_id and kind = 'attempt'
         order by seq desc limit 1) a`.execute(tx);

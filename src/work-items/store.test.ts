@@ -8,7 +8,8 @@ import { newId } from '../lib/ids.ts';
 import { systemPrincipal } from '../lib/principal.ts';
 import { type MessagePart, textPart } from '../messages/index.ts';
 import { appendMessage, listConversation, listEvents, recordEvents } from './history-store.ts';
-import { deleteFinishedWorkItems, insertWorkItems, type NewWorkItem, workItemsChannel } from './store.ts';
+import { insertWorkItems, type NewWorkItem } from './insertion.ts';
+import { deleteFinishedWorkItems, workItemsChannel } from './store.ts';
 
 const scheduler = systemPrincipal('scheduler', 'scheduler');
 

@@ -1,9 +1,8 @@
-import { type Callback, deliveryInsertion } from '../callbacks/index.ts';
+import type { Callback } from '../callbacks/index.ts';
 import { type Executor, json, notify, prepared, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { isId } from '../lib/ids.ts';
-import { type Principal, systemPrincipal } from '../lib/principal.ts';
+import { type OpenReview, openReview } from '../reviews/index.ts';
 import type { RunError, RunRow } from '../runs/index.ts';
-import { principalJson } from './history-store.ts';
 import type { Status } from './states.ts';
 
 /** The channel that notifies workers of Work Items that may be claimed. */
@@ -19,6 +18,9 @@ export interface WorkItem extends RunRow {
   schedule_id: string | null;
   /** The nominal time that fired it; null if no schedule did. */
   occurrence: Date | null;
+  /** The trigger whose event created it, and the entry of that event in its ledger; null if none did. */
+  trigger_id: string | null;
+  occurrence_id: string | null;
   work_item_name: string | null;
   message: string;
   payload: Record<string, unknown>;
@@ -28,9 +30,14 @@ export interface WorkItem extends RunRow {
   model: string | null;
   /** Reason why it waits for a person; null unless it does. */
   review_reason: string | null;
+  /** The open review; null unless it waits for a person. */
+  open_review: OpenReview | null;
   /** null is an empty list. */
   callbacks: Callback[] | null;
   attempts: number;
+  cost_nano_usd: number;
+  /** Calls of models without a known amount. */
+  unknown_calls: number;
   created_by: string;
   created_at: Date;
   updated_at: Date;
@@ -57,100 +64,17 @@ const needsDecision = sql`w.status in ('NEEDS_REVIEW', 'INDETERMINATE')`;
  * Columns of `work_items w`. Listed, because a named statement with `*` fails after a migration that adds a column. A
  * replica of the release before leaves the requests for decisions in the row when it continues a Work Item.
  */
-export const columns = sql`w.id, w.agent_id, w.agent_version, w.schedule_id, w.occurrence, w.work_item_name, w.message, w.payload,
+export const columns = sql`w.id, w.agent_id, w.agent_version, w.schedule_id, w.occurrence,
+  w.trigger_id, w.occurrence_id, w.work_item_name, w.message, w.payload,
   w.status, w.result, w.error, w.usage, w.model, case when ${needsDecision} then w.review_reason end as review_reason,
-  case when ${needsDecision} then w.pending_approvals end as pending_approvals, w.decisions, w.callbacks,
-  w.attempts, w.created_by, w.created_at, w.updated_at, w.start_at, w.started_at, w.finished_at, w.cancel_requested_at,
+  case when ${needsDecision} then w.pending_approvals end as pending_approvals,
+  case when ${needsDecision} then ${openReview('work_item', sql`w.id`)} end as open_review, w.decisions, w.callbacks,
+  w.attempts, w.cost_nano_usd, w.unknown_calls, w.created_by, w.created_at, w.updated_at, w.start_at, w.started_at, w.finished_at, w.cancel_requested_at,
   w.conversation_id, w.trace_id, w.depth, w.fencing, w.lease_expires_at,
   exists (select from agents a where a.id = w.agent_id) as agent_exists`;
 
-export type NewWorkItem = Pick<
-  WorkItem,
-  'id' | 'agent_id' | 'schedule_id' | 'occurrence' | 'work_item_name' | 'message' | 'payload'
->;
-
-interface NewExtras {
-  /** Time of its start; null or left out: at once. */
-  start_at?: Date | null;
-}
-
-/** The inserted rows as `deliveryInsertion` takes them. */
-const created = sql`(select *, 'PENDING' as status, null::text as previous_status, null::integer as agent_version from inserted)`;
-
-/** `start_at` if it is still to come: what a PENDING Work Item waits for. */
-export const startsLater = (startAt: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`case when ${startAt} > (select platform_now()) then ${startAt} end`;
-
-/**
- * The common table expressions `inserted`, `history` and, if they are PENDING, `notified`: the rows of `source`, which has
- * the columns of `NewWorkItem` with `payload` as jsonb, become Work Items. A row is left out if its schedule and
- * occurrence have a Work Item already, from any replica. `more` are further columns, each as an expression of the row `i`. `notified` is what the callbacks of their agents are to be told. They are part of a larger statement, so that a firing never
- * carries messages and payloads through this process.
- *
- * The time is read once, and the first event has the id of its Work Item: in a herd of firings each row counts.
- */
-const insertion = (
-  source: RawBuilder<unknown>,
-  status: 'DRAFT' | 'PENDING',
-  principal: Principal,
-  more: Readonly<Record<string, RawBuilder<unknown>>>,
-): RawBuilder<unknown> => sql`
-  inserted as (
-    insert into work_items (id, conversation_id, agent_id, schedule_id, occurrence, work_item_name, message,
-      payload, status, created_by, by_person, created_at, updated_at, ${sql.join(Object.keys(more).map(sql.ref))})
-    select i.id, i.id, i.agent_id, i.schedule_id, i.occurrence, i.work_item_name, i.message, i.payload,
-      ${status}, ${principal.id}, ${sql.lit(principal.kind === 'person')}, (select platform_now()), (select platform_now()),
-      ${sql.join(Object.values(more))}
-    from ${source} i
-    on conflict (schedule_id, occurrence) do nothing
-    returning id, agent_id, schedule_id, occurrence, work_item_name
-  ), history as (
-    insert into work_item_events (id, work_item_id, to_status, action, principal, details, at)
-    select id, id, ${status}, 'create', ${principalJson(principal)}::jsonb, '{}', (select platform_now())
-    from inserted
-  )${status === 'PENDING' ? sql`, notified as (${deliveryInsertion(created, 'agent')})` : sql``}`;
-
-export const scheduler = systemPrincipal('scheduler', 'scheduler');
-
-/**
- * The part of a firing's statement that makes the rows of `source` (see `insertion`) PENDING Work Items. The caller
- * has locked the rows of their schedules, so that the agents are not deleted, and notifies the workers.
- */
-export const firedInsertion = (source: RawBuilder<unknown>): RawBuilder<unknown> =>
-  insertion(source, 'PENDING', scheduler, { overlap_watched: sql`i.overlap_watched` });
-
 /** Notifies the workers, when the transaction commits, that there may be something to claim. */
 export const wakeWorkers = (tx: Tx): Promise<void> => notify(tx, workItemsChannel);
-
-/**
- * Inserts many at once, with their history, in two statements whatever their number. Returns the ids of those inserted.
- */
-export const insertWorkItems = async (
-  tx: Tx,
-  items: readonly (NewWorkItem & NewExtras)[],
-  status: 'DRAFT' | 'PENDING',
-  principal: Principal,
-): Promise<string[]> => {
-  if (items.length === 0) return [];
-  const { rows } = await sql<{ id: string }>`
-    with items as (
-      select i.id, i.agent_id, i.schedule_id, i.occurrence, i.work_item_name, i.message, i.payload::jsonb,
-        i.start_at
-      from unnest(${items.map((i) => i.id)}::uuid[], ${items.map((i) => i.agent_id)}::uuid[],
-        ${items.map((i) => i.schedule_id)}::uuid[],
-        ${items.map((i) => i.occurrence?.toISOString() ?? null)}::timestamptz[],
-        ${items.map((i) => i.work_item_name)}::text[], ${items.map((i) => i.message)}::text[],
-        ${items.map((i) => json(i.payload))}::text[], ${items.map((i) => i.start_at ?? null)}::timestamptz[])
-        as i(id, agent_id, schedule_id, occurrence, work_item_name, message, payload, start_at)
-    ), ${insertion(sql`items`, status, principal, {
-      overlap_watched: sql`i.schedule_id is not null`,
-      start_at: sql`i.start_at`,
-      not_before: status === 'PENDING' ? startsLater(sql`i.start_at`) : sql`null::timestamptz`,
-    })}
-    select id from inserted`.execute(tx);
-  if (rows.length > 0 && status === 'PENDING') await wakeWorkers(tx);
-  return rows.map((row) => row.id);
-};
 
 /** The id of a Work Item, if there is one with it: for what needs nothing else of its row. */
 export const findWorkItemId = async (executor: Executor, id: string): Promise<{ id: string } | undefined> => {
@@ -168,11 +92,6 @@ export const findWorkItem = async (executor: Executor, id: string): Promise<Work
 /** Stores the callbacks that a new Work Item got. */
 export const updateCallbacks = async (tx: Tx, id: string, callbacks: readonly Callback[]): Promise<void> => {
   await sql`update work_items set callbacks = ${json(callbacks)}::jsonb where id = ${id}`.execute(tx);
-};
-
-/** Stores how many agents called each other before a new Work Item. */
-export const updateDepth = async (tx: Tx, id: string, depth: number): Promise<void> => {
-  await sql`update work_items set depth = ${depth} where id = ${id}`.execute(tx);
 };
 
 export const findWorkItems = async (executor: Executor, ids: readonly string[]): Promise<WorkItem[]> => {
@@ -234,6 +153,7 @@ export interface WorkItemFilter {
   agent_id?: string;
   agent_version?: number | undefined;
   schedule_id?: string;
+  trigger_id?: string;
   status?: Status;
   /** True if a person has to decide something. */
   needs_decision?: boolean;
@@ -249,7 +169,7 @@ export const listWorkItems = async (
   page: { limit: number; offset: number },
 ): Promise<{ items: WorkItem[]; total: number }> => {
   const conditions: RawBuilder<unknown>[] = [sql`true`];
-  for (const name of ['agent_id', 'schedule_id'] as const) {
+  for (const name of ['agent_id', 'schedule_id', 'trigger_id'] as const) {
     const id = filter[name];
     if (id === undefined) continue;
     if (!isId(id)) return { items: [], total: 0 };

@@ -43,7 +43,10 @@ class Events {
     if (status !== 'NEEDS_REVIEW' && status !== 'INDETERMINATE') return [updated];
     // Requests of earlier reviews are not kept.
     const pending = item.status === status ? (item.pending_approvals ?? []) : [];
-    return [{ type: 'approval.requested', data: { approvals: shownApprovals(pending) } }, updated];
+    return [
+      { type: 'approval.requested', data: { approvals: shownApprovals(pending, item.open_review) } },
+      updated,
+    ];
   }
 
   #ofMessage({ seq: _, kind: __, at, ...message }: Happening & { kind: 'message' }): Event[] {

@@ -1,9 +1,10 @@
-import { notify, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import { json, notify, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
-import type { Who } from '../lib/principal.ts';
+import { type BudgetDecision, budgetDenied, type MoveReason } from '../runs/index.ts';
+import { startsLater } from './insertion.ts';
 import { workItemRuns } from './runs.ts';
-import { type Action, actions } from './states.ts';
-import { cancelsChannel, startsLater, type WorkItem } from './store.ts';
+import { type Action, actions, deniedByBudget } from './states.ts';
+import { cancelsChannel, type WorkItem } from './store.ts';
 
 /** The next status by the table of states. */
 const nextBy = (action: Action) =>
@@ -53,8 +54,7 @@ const setBy: Record<Action, (decisions: Decisions) => RawBuilder<unknown>[]> = {
   complete: () => [sql`error = null`, sql`review_reason = null`, workItemRuns.nothingAsked],
 };
 
-interface By {
-  principal: Who;
+interface By extends Pick<MoveReason<WorkItem>, 'principal' | 'reviewEnd'> {
   /** Details for the history. */
   details?: Record<string, unknown>;
   /** Decisions of the person who continues. */
@@ -81,6 +81,27 @@ const applyAction = async (
 /** Moves a Work Item as the table of states says; undefined if its state does not allow the action. */
 export const moveBy = async (tx: Tx, action: Action, id: string, by: By): Promise<WorkItem | undefined> =>
   (await applyAction(tx, action, sql`w.id = ${id}`, by))[0];
+
+/** Ends a Work Item for which an administrator gave a budget no more room; undefined if it does not wait any more. */
+export const endForBudget = async (
+  tx: Tx,
+  id: string,
+  decision: BudgetDecision,
+  by: Omit<By, 'decisions'>,
+): Promise<WorkItem | undefined> => {
+  const [moved] = await workItemRuns.move(tx, {
+    where: sql`w.id = ${id} and w.status = 'NEEDS_REVIEW'`,
+    to: sql`${deniedByBudget.NEEDS_REVIEW}::text`,
+    set: [
+      sql`error = ${json(budgetDenied(decision))}::jsonb`,
+      sql`review_reason = null`,
+      workItemRuns.nothingAsked,
+    ],
+    action: 'continue',
+    ...by,
+  });
+  return moved;
+};
 
 /** Moves all Work Items that match `where`, of `work_items w`, and whose state allows the action. */
 export const moveWhereBy = async (

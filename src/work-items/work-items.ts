@@ -1,25 +1,21 @@
 import { agentCalls } from '../agents/index.ts';
 import { audit, auditAll } from '../audit/index.ts';
+import { budgetCalls } from '../budgets/index.ts';
 import { type CallbackStore, recordDeliveries } from '../callbacks/index.ts';
 import type { Database, Executor, Tx } from '../database/index.ts';
 import { ApiError, badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor, Principal } from '../lib/principal.ts';
+import { type Deciding, reviewCalls } from '../reviews/index.ts';
 import type { ContinueBody } from '../runs/index.ts';
 import { readSettings } from '../settings/index.ts';
 import { lockAndSettle } from './decisions.ts';
+import { insertWorkItems } from './insertion.ts';
 import { type NewWorkItemBody, toWorkItemResponse } from './schemas.ts';
 import { readStart } from './start.ts';
 import { type Action, allowedActions, leadsToPending } from './states.ts';
-import {
-  findWorkItem,
-  findWorkItems,
-  insertWorkItems,
-  updateCallbacks,
-  updateDepth,
-  type WorkItem,
-} from './store.ts';
-import { moveAllBy, moveBy } from './transitions.ts';
+import { findWorkItem, findWorkItems, updateCallbacks, type WorkItem } from './store.ts';
+import { endForBudget, moveAllBy, moveBy } from './transitions.ts';
 
 /** Returns the Work Item. Throws 404 if there is none, also for a malformed id. */
 export const getWorkItem = async (executor: Executor, id: string): Promise<WorkItem> => {
@@ -74,6 +70,9 @@ export const createWorkItem = async (
     principal: Principal;
     /** Number of agents that called each other before; default 0. */
     depth?: number;
+    /** The trigger of which an event is delivered again, and the entry of its ledger. */
+    triggerId?: string;
+    occurrenceId?: string;
   },
 ): Promise<WorkItem> => {
   if (!(await agentCalls.lockForShare(tx, item.agentId))) throw notFound('agent');
@@ -86,9 +85,11 @@ export const createWorkItem = async (
     message: item.message,
     payload: item.payload,
     start_at: item.startAt ?? null,
+    trigger_id: item.triggerId ?? null,
+    occurrence_id: item.occurrenceId ?? null,
+    depth: item.depth ?? 0,
   };
   await insertWorkItems(tx, [row], item.draft ? 'DRAFT' : 'PENDING', item.principal);
-  if (item.depth) await updateDepth(tx, row.id, item.depth);
   return getWorkItem(tx, row.id);
 };
 
@@ -194,6 +195,31 @@ const refusal = (item: WorkItem, action: Action): ApiError => {
 };
 
 /**
+ * The refusal of an action that came too late. If `reviewId` was closed in the meantime, or what waited just continued, it
+ * says who decided, and when.
+ */
+const lateRefusal = async (
+  tx: Tx,
+  item: WorkItem,
+  action: Action,
+  { principal }: Actor,
+  reviewId: string | undefined,
+): Promise<ApiError> => {
+  const refused = refusal(item, action);
+  if (reviewId !== undefined) return reviewCalls.closedError(tx, reviewId, principal, refused.context);
+  const isLate = action === 'continue' && (item.status === 'PENDING' || item.status === 'EXECUTING');
+  const last = isLate ? await reviewCalls.findLast(tx, 'work_item', item.id) : undefined;
+  if (!last) return refused;
+  return reviewCalls.closedError(tx, last.id, principal, refused.context, refused.message);
+};
+
+/** Someone who continues the Work Item itself, without naming its review. */
+const withoutReview = ({ principal }: Actor): Deciding => ({
+  review: null,
+  by: { via: reviewCalls.viaOf(principal) ?? 'api' },
+});
+
+/**
  * Does what a person wants done to a Work Item. Throws 412 with `status` and `allowed_actions` if the table of states does
  * not allow it. `body` is what a person says to continue it: see `lockAndSettle`. `note` is added to the history. The
  * caller audits it; `details` is null if nothing changed.
@@ -205,18 +231,21 @@ export const applyToItem = async (
   actor: Actor,
   body: ContinueBody = {},
   note: Record<string, unknown> = {},
+  deciding: Deciding = withoutReview(actor),
 ): Promise<{ item: WorkItem; details: Record<string, unknown> | null }> => {
   const { id } = item;
   if (leadsToPending(action) && !(await agentCalls.lockForShare(tx, item.agent_id)))
-    throw refusal(await getWorkItem(tx, id), action);
-  const settled = action === 'continue' ? await lockAndSettle(tx, id, actor, body) : null;
-  const { details = {}, audited = {}, decisions = [] } = settled ?? {};
-  const by = { principal: actor.principal, details: { ...note, ...details }, decisions };
-  const moved = await moveBy(tx, action, id, by);
+    throw await lateRefusal(tx, await getWorkItem(tx, id), action, actor, deciding.review?.id);
+  const settled = action === 'continue' ? await lockAndSettle(tx, id, actor, body, deciding) : null;
+  const { details = {}, audited = {}, decisions = [], budget, reviewEnd, reviewId } = settled ?? {};
+  const by = { principal: actor.principal, details: { ...note, ...details }, decisions, reviewEnd };
+  if (budget?.approved) await budgetCalls.extend(tx, actor, budget);
+  const moved =
+    budget?.approved === false ? await endForBudget(tx, id, budget, by) : await moveBy(tx, action, id, by);
   if (moved) return { item: moved, details: audited };
   const now = await getWorkItem(tx, id);
   if (action === 'cancel' && now.status === 'EXECUTING') return { item: now, details: null };
-  throw refusal(now, action);
+  throw await lateRefusal(tx, now, action, actor, reviewId);
 };
 
 /** Performs the action and audits it. */
@@ -226,8 +255,9 @@ export const act = async (
   action: Action,
   actor: Actor,
   body: ContinueBody = {},
+  deciding?: Deciding,
 ): Promise<WorkItem> => {
-  const { item: moved, details } = await applyToItem(tx, item, action, actor, body);
+  const { item: moved, details } = await applyToItem(tx, item, action, actor, body, {}, deciding);
   if (details) await audit(tx, actor, `work_item.${action}`, item.id, { status: moved.status, ...details });
   return moved;
 };

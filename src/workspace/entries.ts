@@ -45,6 +45,11 @@ interface Given {
 
 const hidden = '(secret)';
 
+/** The kinds that a document has under their agent, by the list that has them there. */
+const underAgents = { schedules: 'schedule', triggers: 'trigger' } as const;
+
+const isUnderAgents = ({ kind }: Kind): boolean => (Object.values(underAgents) as string[]).includes(kind);
+
 const fieldsOf = (
   kind: Kind,
   found: Found | undefined,
@@ -106,9 +111,13 @@ const merge = (reads: readonly Read[]): Read => ({
 /** Returns the key of an item; undefined if the document has no name for it, which is a fault. */
 const keyIn = (kind: Kind, value: unknown): string | undefined => {
   if (!isObject(value)) return undefined;
-  const names = (kind.namedBy ?? ['name']).map((field) => [field, value[field]] as const);
-  if (!names.every(([, name]) => typeof name === 'string')) return undefined;
-  const unescaped = names.map(([field, name]) => [field, unescapeText(String(name))] as const);
+  const named = kind.identify?.(value) ?? value;
+  const names = (kind.namedBy ?? ['name']).map((field) => [field, named[field]] as const);
+  const mayBeNull = kind.identify !== undefined;
+  if (!names.every(([, name]) => typeof name === 'string' || (mayBeNull && name === null))) return undefined;
+  const unescaped = names.map(
+    ([field, name]) => [field, name === null ? null : unescapeText(String(name))] as const,
+  );
   return keyOf(kind, Object.fromEntries(unescaped));
 };
 
@@ -161,22 +170,22 @@ export const readEntries = (
     }
   };
 
-  const readSchedules = (agent: Item, path: string): void => {
-    const kind = kindOf('schedule');
-    const { items, faults: wrong } = itemsOf(agent.schedules, `${path}.schedules`);
+  const readOwn = (list: keyof typeof underAgents, agent: Item, path: string): void => {
+    const kind = kindOf(underAgents[list]);
+    const { items, faults: wrong } = itemsOf(agent[list], `${path}.${list}`);
     faults.push(...wrong);
     if (!items) return;
     const { name } = agent;
     const given = items.map((value, i) => ({
       kind,
       value: isObject(value) ? { ...value, agent: name } : value,
-      path: `${path}.schedules[${i}]`,
+      path: `${path}.${list}[${i}]`,
     }));
     readAll(
       kind,
       given,
       state
-        .get('schedule')!
+        .get(kind.kind)!
         .filter(({ item }) => typeof name === 'string' && item.agent === unescapeText(name)),
     );
   };
@@ -184,7 +193,7 @@ export const readEntries = (
   for (const kind of kinds) {
     const value = document[kind.key];
     const path = `document.${kind.key}`;
-    if (value === undefined || value === null || kind.kind === 'schedule') continue;
+    if (value === undefined || value === null || isUnderAgents(kind)) continue;
     if (kind.single) {
       const isText = kind.kind === 'default_llm';
       if (isText && typeof value !== 'string') {
@@ -199,18 +208,23 @@ export const readEntries = (
     faults.push(...wrong);
     if (!items) continue;
     const given = items.map((one, i) => {
-      const { schedules: _, ...rest } = isObject(one) ? one : {};
+      const { schedules: _, triggers: __, ...rest } = isObject(one) ? one : {};
       return { kind, value: isObject(one) && kind.kind === 'agent' ? rest : one, path: `${path}[${i}]` };
     });
     readAll(kind, given, state.get(kind.kind)!);
     if (kind.kind !== 'agent') continue;
-    for (const [i, one] of items.entries()) if (isObject(one)) readSchedules(one, `${path}[${i}]`);
+    for (const [i, one] of items.entries()) {
+      if (!isObject(one)) continue;
+      readOwn('schedules', one, `${path}[${i}]`);
+      readOwn('triggers', one, `${path}[${i}]`);
+    }
   }
 
-  // The schedules of an agent go with it.
+  // The schedules and triggers of an agent go with it.
   const gone = new Set(deleted.filter(({ kind }) => kind.kind === 'agent').map(({ name }) => name));
-  for (const found of state.get('schedule')!) {
-    if (gone.has(String(found.item.agent))) remove(kindOf('schedule'), found, true);
+  for (const kind of Object.values(underAgents)) {
+    for (const found of state.get(kind)!)
+      if (gone.has(String(found.item.agent))) remove(kindOf(kind), found, true);
   }
   const all = merge(reads);
   return {

@@ -39,12 +39,16 @@ export const exportDocument = (kinds: readonly Kind[], state: State): WorkspaceD
   const list = (kind: Kind, found: readonly Found[]) =>
     [...found].sort(byName).map((one) => shown(kind, one));
 
-  const schedules = Map.groupBy(state.get('schedule')!, ({ item }) => String(item.agent));
+  const ofAgent = (kind: KindName, agent: Found) =>
+    list(
+      kindOf(kind),
+      state.get(kind)!.filter(({ item }) => item.agent === agent.name),
+    );
   const agents = () =>
     [...state.get('agent')!].sort(byName).map((agent) => {
-      const own = schedules.get(agent.name) ?? [];
       const item = shown(kindOf('agent'), agent) as Item;
-      return agent.item.mode === 'worker' ? { ...item, schedules: list(kindOf('schedule'), own) } : item;
+      if (agent.item.mode !== 'worker') return item;
+      return { ...item, schedules: ofAgent('schedule', agent), triggers: ofAgent('trigger', agent) };
     });
 
   const document: WorkspaceDocument = {};

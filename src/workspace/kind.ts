@@ -12,13 +12,20 @@ export const kindNames = [
   'branding',
   'default_llm',
   'llm_configuration',
+  'price',
   'tool_server',
   'data_connection',
+  'event_connection',
   'semantic_data_model',
   'dataset',
   'agent',
   'schedule',
+  'trigger',
+  'budget',
   'integration',
+  'alert_rule',
+  'channel',
+  'route',
   'role_mapping',
   'document_intelligence',
 ] as const;
@@ -28,7 +35,7 @@ export interface Found {
   id: string;
   name: string;
   item: Item;
-  /** It came with the installation: nothing deletes it. */
+  /** It came with the installation, or is history: nothing deletes it. */
   builtIn?: boolean;
   /** The key of a schedule is stored, and does not follow from the others. */
   keyIsStored?: boolean;
@@ -76,6 +83,8 @@ export interface Kind {
   /** The fields that are unique together; default: `name`. */
   namedBy?: readonly string[];
   nameOf(item: Item): string;
+  /** Returns those fields of what a document has, in one form; default: as they are. */
+  identify?(given: Item): Item;
   /** In the order of their creation. `names`: those of a kind before this one, by id. */
   list(executor: Executor, names: NamesOf): Promise<Found[]>;
   /** Returns the item as an export writes it; its secrets are references already. */
@@ -92,6 +101,8 @@ export interface Kind {
   references(item: Item): Reference[];
   /** Returns the faults that depend on the settings, as they will be. */
   check?(item: Item, settings: Settings): Fault[];
+  /** Items with a smaller number are made first, and deleted last; default: all alike. */
+  order?(item: Item): number;
   /** Tries an item, without a transaction, because that may speak to another system. Throws 422. */
   verify?(item: Item): Promise<unknown>;
   create(run: Run, item: Item): Promise<string>;

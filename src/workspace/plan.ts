@@ -30,8 +30,13 @@ export interface Question {
   secrets: Secrets;
 }
 
+const rankOf = ({ kind, item, found, action }: Entry): number =>
+  (kind.order?.(item ?? found?.item ?? {}) ?? 0) * (action === 'delete' ? -1 : 1);
+
 const order = (a: Entry, b: Entry): number =>
-  kindNames.indexOf(a.kind.kind) - kindNames.indexOf(b.kind.kind) || (a.name < b.name ? -1 : 1);
+  kindNames.indexOf(a.kind.kind) - kindNames.indexOf(b.kind.kind) ||
+  rankOf(a) - rankOf(b) ||
+  (a.name < b.name ? -1 : 1);
 
 /** Compares a document with the workspace. Nothing is tried yet: `run.ts` does that. */
 export const planOf = (

@@ -21,11 +21,24 @@ const reason = 'workspace.apply';
  * Kinds that are deleted before anything is made: names and prefixes become free. The rest goes last, when nothing refers
  * to it any more.
  */
-const deletedFirst: readonly KindName[] = ['tool_server', 'agent', 'schedule', 'integration'];
+const deletedFirst: readonly KindName[] = [
+  // It would go with its agent or schedule.
+  'alert_rule',
+  'route',
+  'tool_server',
+  'trigger',
+  'agent',
+  'schedule',
+  'budget',
+  'integration',
+];
 const deletedLast: readonly KindName[] = [
   'dataset',
   'semantic_data_model',
   'data_connection',
+  'event_connection',
+  'channel',
+  'price',
   'llm_configuration',
 ];
 /** Each kind after those that it refers to. */
@@ -33,13 +46,20 @@ const written: readonly KindName[] = [
   'branding',
   'llm_configuration',
   'default_llm',
+  'price',
   'tool_server',
   'data_connection',
+  'event_connection',
   'semantic_data_model',
   'dataset',
   'agent',
   'schedule',
+  'trigger',
+  'budget',
   'integration',
+  'alert_rule',
+  'channel',
+  'route',
   'document_intelligence',
 ];
 

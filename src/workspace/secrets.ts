@@ -71,7 +71,14 @@ export const isSecret = (patterns: readonly string[], path: Path): boolean =>
 /** Secrets that only a text of a special form passes for. */
 const placeholders = new Map<unknown, string>([
   ['secret', `whsec_${Buffer.alloc(32).toString('base64')}`],
+  [
+    'credentials',
+    '-----BEGIN NATS USER JWT-----\n------END NATS USER JWT------\n-----BEGIN USER NKEY SEED-----\n------END USER NKEY SEED------',
+  ],
   ['client_key', '-----BEGIN PRIVATE KEY-----'],
+  ['url', 'https://not-known-yet.invalid/'],
+  ['smtp_url', 'smtp://not-known-yet.invalid'],
+  ['routing_key', 'a-secret-that-is-not-known-yet00'],
 ]);
 
 /** Stands for a secret that is not known yet, so that the rest can be checked. */

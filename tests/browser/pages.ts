@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Fixture, newAgent, newSchedule, ok } from '../contract/fixture.ts';
+import { newTrigger, send } from '../contract/triggers-fixture.ts';
 import { until } from '../harness/wait.ts';
 
 /** The pages of the router, which the build writes: paths with `$names`. */
@@ -12,11 +13,13 @@ const routes = (): string[] => {
 /** The further states of a page that are worth a look: its tabs and views. */
 const searches: Record<string, readonly string[]> = {
   '/schedules': ['view=timeline', 'view=calendar'],
-  '/agents/$agentId': ['schedules', 'work-items', 'instructions', 'tools', 'connect'].map(
+  '/agents/$agentId': ['schedules', 'triggers', 'work-items', 'instructions', 'tools', 'connect'].map(
     (tab) => `tab=${tab}`,
   ),
   '/agents/$agentId/conversations/$conversationId': ['tab=files'],
+  '/agents/$agentId/triggers/$triggerId': ['connect', 'history', 'raw'].map((tab) => `tab=${tab}`),
   '/tool-servers/$toolServerId': ['tab=settings'],
+  '/traces/$traceId': ['attributes', 'events', 'raw'].map((tab) => `show=${tab}`),
   '/evaluations': ['tab=experiments', 'tab=judges'],
   '/evaluations/datasets/$datasetId': ['tab=graders', 'tab=experiments'],
   '/integrations/$integrationId': ['settings', 'scopes', 'dead-letters'].map((tab) => `tab=${tab}`),
@@ -30,6 +33,8 @@ export const makePages = async (at: Fixture): Promise<string[]> => {
   const worker = await newAgent(at, { name: 'Night clerk' });
   const helper = await newAgent(at, { name: 'N'.repeat(200), mode: 'conversational' });
   const schedule = await newSchedule(at, worker.id, { work_item_name: 'Minute report' });
+  const trigger = await newTrigger(at, worker.id, { name: 'T'.repeat(200) });
+  await send(trigger, { total: 42 });
   const item = await ok(at.api.post('/work-items', { agent_id: worker.id, name: 'By hand' }));
   const name = 'The reconciliation of invoices '.repeat(6);
   const conversation = await ok(at.api.post(`/agents/${helper.id}/conversations`, { name }));
@@ -54,10 +59,24 @@ export const makePages = async (at: Fixture): Promise<string[]> => {
     const [first] = (await ok(at.api.get(`/experiments/${experiment.id}/trials`))).data;
     return first.outcome === null ? undefined : first;
   });
+  const trace = await until(async () => {
+    await ok(at.api.post('/work-items', { agent_id: worker.id, message: 'traced' }));
+    return (await ok(at.api.get('/traces'))).data[0];
+  });
+  const budget = await ok(
+    at.api.post('/budgets', {
+      name: 'B'.repeat(200),
+      scope: { kind: 'workspace' },
+      unit: 'nano_usd',
+      limit: 9e15,
+      period: 'month',
+    }),
+  );
   const { data } = await ok(at.api.get('/llm-configurations'));
   const ids: Record<string, string> = {
     agentId: worker.id,
     scheduleId: schedule.id,
+    triggerId: trigger.id,
     workItemId: item.id,
     conversationId: conversation.id,
     toolServerId: server.id,
@@ -67,6 +86,8 @@ export const makePages = async (at: Fixture): Promise<string[]> => {
     caseId: one.id,
     experimentId: experiment.id,
     trialId: trial.id,
+    traceId: trace.trace_id,
+    budgetId: budget.id,
   };
   const addressOf = (path: string): string =>
     path

@@ -93,7 +93,7 @@ describeInBrowser('Work Items', (at) => {
     await page.getByRole('figure', { name: 'Payload' }).getByText('"2026-11-22"').waitFor();
     await expectAccessible(page, phone);
     await page.getByRole('tab', { name: 'Traces' }).click();
-    await page.getByRole('table', { name: 'Traces' }).getByText('Attempt 1').waitFor();
+    await page.getByLabel('Attempt', { exact: true }).waitFor();
     await expect.poll(() => page.url()).toContain('tab=traces');
     await button(page, 'Restart').click();
     await page.getByRole('dialog', { name: 'Restart' }).getByRole('button', { name: 'Restart' }).click();

@@ -164,10 +164,10 @@ describe('addresses', () =>
       for (const [path, operations] of Object.entries(shared))
         expect(v2[path], path).toMatchObject(operations as object);
       const more = Object.keys(v2).filter((path) => !(path in v1));
-      // What only v2 has: actions on Work Items, data connections, files with their tables, versions of agents, and
-      // evaluation.
+      // What only v2 has: actions on Work Items, data and event connections, files with their tables, versions of agents,
+      // evaluation, charges with costs, prices and budgets, traces, triggers, and alerts.
       const onlyV2 =
-        /^\/(work-items\/|data-connections|datasets|experiments|judges|agents\/\{agent_id\}\/(conversations\/|versions|draft|publish|publications|rollback|canary))/;
+        /^\/(alerts|alert-rules|budgets|channels|reviews|routes|charges$|costs|work-items\/|data-connections|event-connections|datasets|experiments|traces|prices|judges|agents\/\{agent_id\}\/(conversations\/|triggers|versions|draft|publish|publications|rollback|canary))/;
       expect(more.filter((path) => !onlyV2.test(path))).toEqual([]);
     });
 

@@ -52,6 +52,8 @@ eachDatabase((_name, open) => {
         execution: 'platform',
         result_schema: null,
         approval_role: 'builder',
+        approval_timeout_seconds: null,
+        approval_timeout_outcome: 'deny',
         release: 'automatic',
         version: 1,
         latest_version: 1,

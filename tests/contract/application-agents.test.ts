@@ -58,6 +58,7 @@ describe('agents with what they do', () => {
         done_24h: 4,
         failed_24h: 2,
         schedules: { total: 0, enabled: 0, next_run_at: null },
+        cost: { last_24h: 0, last_30d: 0 },
         created_at: agent.created_at,
         updated_at: agent.updated_at,
       });

@@ -53,6 +53,7 @@ describe('the schedules of all agents', () => {
         expect(empty).toEqual({
           ...listed,
           agent: { id: agent.id, name: 'Ledger' },
+          cost: { last_24h: 0, last_30d: 0 },
           description: 'At 02:30, Monday through Friday',
           last: null,
           recent: [],

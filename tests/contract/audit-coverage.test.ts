@@ -10,13 +10,15 @@ import { until } from '../harness/wait.ts';
 import { scripted } from './conversations-fixture.ts';
 import { sendForm } from './files-fixture.ts';
 import { expectError, type Fixture, newAgent, newSchedule, ok, onPostgres } from './fixture.ts';
-import { type Base, operationsOf } from './operations-fixture.ts';
+import { type Base, newReview, operationsOf } from './operations-fixture.ts';
 import { browser, signIn } from './sessions-fixture.ts';
+import { send } from './triggers-fixture.ts';
 
 /** What leaves no entry: it stores nothing, or who did it is elsewhere. */
 const without = new Set([
   // They compute or read.
   'previewSchedule',
+  'tryTrigger',
   'previewDataConnectionTable',
   'scaffoldSemanticDataModel',
   'validateSemanticDataModel',
@@ -30,6 +32,7 @@ const without = new Set([
   // They try settings that are not stored, or change nothing that is.
   'testObservabilitySettings',
   'testDataConnectionSettings',
+  'testEventConnectionSettings',
   'testLlmConfiguration',
   'testDocumentIntelligence',
   // Programs: in the history of the Work Item, with their principal.
@@ -138,6 +141,18 @@ onPostgres((at) => {
     await act('actOnSchedules', app.post('/schedules/actions', { action: 'pause', ids: [other] }));
     await act('deleteSchedule', api.delete(`${schedules}/${scheduleId}`));
 
+    const triggers = `/agents/${agent.id}/triggers`;
+    const hook = { name: 't', kind: 'webhook', settings: { scheme: 'standard_webhooks' } };
+    const trigger = await act('createTrigger', api.post(triggers, hook));
+    const oneTrigger = `${triggers}/${trigger.id}`;
+    const occurrenceId = await send(trigger, {});
+    await act('redeliverTriggerEvents', app.post(`${oneTrigger}/events/redeliver`, { ids: [occurrenceId] }));
+    await act('replaceTrigger', api.put(oneTrigger, { ...hook, name: 'u' }));
+    await act('pauseTrigger', api.post(`${oneTrigger}/pause`, {}));
+    await act('resumeTrigger', api.post(`${oneTrigger}/resume`));
+    await act('rotateTriggerSecret', api.post(`${oneTrigger}/rotate-secret`, {}));
+    await act('deleteTrigger', api.delete(oneTrigger));
+
     const draft = { agent_id: agent.id, draft: true };
     const newDraft = () => ok(api.post('/work-items', draft));
     const item = await act('createWorkItem', api.post('/work-items', draft));
@@ -150,6 +165,8 @@ onPostgres((at) => {
     await at().sql`update work_items set status = 'NEEDS_REVIEW' where id = ${asked.id}`;
     await act('completeWorkItem', api.post(`/work-items/${asked.id}/complete`));
     await act('deleteWorkItem', api.delete(`/work-items/${asked.id}`));
+    const review = `/reviews/${await newReview(at())}`;
+    await act('decideReview', api.post(`${review}/decide`, { message: 'x' }));
     const callbacks = [{ url: 'http://127.0.0.1:9/', events: ['work_item.pending'] }];
     const reported = `/work-items/${(await ok(api.post('/work-items', { agent_id: agent.id, callbacks }))).id}/callbacks`;
     const [{ id: deliveryId }] = (await ok(api.get(reported))).data;
@@ -222,6 +239,11 @@ onPostgres((at) => {
     await ok(api.put('/llm-configurations/defaults', { llm_id: before }));
     await act('deleteLlmConfiguration', api.delete(`/llm-configurations/${llm.id}`));
 
+    const given = { model: 'm', rates: { input: 1, output: 2 } };
+    const price = await act('createPrice', api.post('/prices', given));
+    await act('updatePrice', api.patch(`/prices/${price.id}`, { valid_to: '2100-01-01T00:00:00Z' }));
+    await act('deletePrice', api.delete(`/prices/${price.id}`));
+
     await using tools = await startToolServer();
     const server = await act('createToolServer', api.post('/tool-servers', { name: 't', url: tools.url }));
     const servers = `/tool-servers/${server.id}`;
@@ -243,6 +265,28 @@ onPostgres((at) => {
     const connections = `/data-connections/${connection.id}`;
     await act('updateDataConnection', api.patch(connections, { name: 'd' }));
     await act('testDataConnection', api.post(`${connections}/test`));
+
+    const nats = {
+      name: 'e',
+      kind: 'nats',
+      settings: { servers: ['127.0.0.1:9'], tls: { mode: 'disable' } },
+    };
+    const events = await act('createEventConnection', api.post('/event-connections', nats));
+    const eventPath = `/event-connections/${events.id}`;
+    await act('updateEventConnection', api.patch(eventPath, { name: 'f' }));
+    await act('testEventConnection', api.post(`${eventPath}/test`));
+    await act('deleteEventConnection', api.delete(eventPath));
+    const channel = await act(
+      'createChannel',
+      api.post('/channels', { name: 'h', kind: 'webhook', url: 'http://127.0.0.1:9/' }),
+    );
+    await act('updateChannel', api.patch(`/channels/${channel.id}`, { name: 'i' }));
+    await act('testChannel', api.post(`/channels/${channel.id}/test`));
+    const steps = [{ channel_id: channel.id, to: 'channel' }];
+    const route = await act('createRoute', api.post('/routes', { name: 'r', for: 'alerts', steps }));
+    await act('updateRoute', api.patch(`/routes/${route.id}`, { enabled: false }));
+    await act('deleteRoute', api.delete(`/routes/${route.id}`));
+    await act('deleteChannel', api.delete(`/channels/${channel.id}`));
     const field = {
       name: 'id',
       datatype: 'Integer',
@@ -268,6 +312,17 @@ onPostgres((at) => {
     await act('putDocumentIntelligence', api.put('/document-intelligence', reader));
     await act('deleteDocumentIntelligence', api.delete('/document-intelligence'));
 
+    const limited = { name: 'b', scope: { kind: 'workspace' }, unit: 'tokens', limit: 9e15, period: 'day' };
+    const budget = await act('createBudget', api.post('/budgets', limited));
+    await act('updateBudget', api.patch(`/budgets/${budget.id}`, { limit: 9e14 }));
+    await act('deleteBudget', api.delete(`/budgets/${budget.id}`));
+    const rule = await act('createAlertRule', api.post('/alert-rules', { name: 'r', kind: 'no_scheduler' }));
+    await act('updateAlertRule', api.patch(`/alert-rules/${rule.id}`, { enabled: false }));
+    const [alert] = await at().sql`
+      insert into alerts (rule_id, kind, severity, title, detail, cause_at)
+      values (${rule.id}, 'no_scheduler', 'error', 'x', 'x', platform_now()) returning id`;
+    await act('acknowledgeAlert', api.post(`/alerts/${alert.id}/acknowledge`, {}));
+    await act('deleteAlertRule', api.delete(`/alert-rules/${rule.id}`));
     const dataset = await act('createDataset', api.post('/datasets', { name: 'd' }));
     const ofDataset = `/datasets/${dataset.id}`;
     await act('updateDataset', api.patch(ofDataset, { description: 'x' }));
@@ -317,6 +372,7 @@ onPostgres((at) => {
     await act('deleteSessions', app.delete('/sessions'));
     await act('updateAdvancedSettings', api.patch('/advanced-settings', { MAX_SCHEDULES_PER_AGENT: 21 }));
     await act('updateBranding', api.patch('/branding', { workspace_name: 'x' }));
+    await act('deleteTraces', api.delete('/traces'));
     const workspace = { version: 1, branding: { workspace_name: 'y' } };
     await act('applyWorkspace', app.post('/workspace/apply', { document: workspace }));
     await act('deleteAgent', api.delete(`/agents/${agent.id}`));

@@ -105,9 +105,13 @@ onPostgres((at) => {
           agent_id: agent.id,
           agent_version: null,
           schedule_id: null,
+          trigger_id: null,
+          occurrence_id: null,
           work_item_name: 'N',
           status: 'CANCELLED',
           previous_status: 'PENDING',
+          cost_nano_usd: 0,
+          unknown_calls: 0,
           url: `${at().test.origin}/api/v2/work-items/${item.id}`,
         },
       });

@@ -93,7 +93,11 @@ describe('what a person decides in a conversation', () =>
         { text: refusal, is_error: true },
         { text: 'paid 6', executed_arguments: { amount: 6 } },
       ]);
-      expectError(await send([approve]), 412, /./, { status: 'idle', pending_approvals: [] });
+      expectError(await send([approve]), 412, /^.+ approved this at \d\d:\d\d UTC\.$/, {
+        status: 'idle',
+        pending_approvals: [],
+        review: expect.objectContaining({ state: 'decided' }),
+      });
       const audited = await ok(
         at().api.get(`/audits?action=conversation.continue&target_id=${conversation.id}`),
       );

@@ -13,6 +13,14 @@ const changes: Record<string, (one: Resources) => object | undefined> = {
   replaceSchedule: () => ({ cron_expression: '1 1 1 1 *' }),
   pauseSchedule: () => ({}),
   resumeSchedule: () => undefined,
+  replaceTrigger: () => ({
+    name: 'changed',
+    kind: 'webhook',
+    settings: { scheme: 'standard_webhooks' },
+  }),
+  pauseTrigger: () => ({}),
+  resumeTrigger: () => undefined,
+  rotateTriggerSecret: () => ({}),
   updateWorkItem: () => ({ message: 'changed' }),
   replaceObservabilityIntegration: () => ({ description: 'changed' }),
   updateObservabilityIntegration: () => ({ debug: true }),
@@ -21,6 +29,7 @@ const changes: Record<string, (one: Resources) => object | undefined> = {
   updateLlmConfiguration: () => ({ name: 'changed' }),
   updateToolServer: () => ({ name: 'changed' }),
   updateDataConnection: () => ({ name: 'changed' }),
+  updateEventConnection: () => ({ name: 'changed' }),
   replaceSemanticDataModel: ({ known }) => ({
     data_connection_id: known.data_connection_id,
     semantic_model: model,
@@ -28,6 +37,10 @@ const changes: Record<string, (one: Resources) => object | undefined> = {
   }),
   putDocumentIntelligence: () => ({ provider: 'embedded', configuration: { pages: 3 } }),
   updateDataset: () => ({ description: 'changed' }),
+  updateBudget: () => ({ limit: 9e14 }),
+  updateAlertRule: () => ({ enabled: false }),
+  updateChannel: () => ({ name: 'changed' }),
+  updateRoute: () => ({ position: 7 }),
   updateCase: () => ({ enabled: false }),
   updateBranding: () => ({ workspace_name: 'changed' }),
 };
@@ -45,7 +58,9 @@ const actions: Record<string, object | undefined> = {
 
 /** In this order: what holds others comes after them. */
 const deletions = [
+  'deleteAlertRule',
   'deleteSchedule',
+  'deleteTrigger',
   'deleteWorkItem',
   'deleteConversation',
   'deleteAgent',
@@ -54,9 +69,13 @@ const deletions = [
   'deleteToolServer',
   'deleteSemanticDataModel',
   'deleteDataConnection',
+  'deleteEventConnection',
   'deleteDocumentIntelligence',
   'deleteCase',
   'deleteDataset',
+  'deleteBudget',
+  'deleteRoute',
+  'deleteChannel',
 ];
 
 describe('entity tags', () =>
@@ -70,7 +89,8 @@ describe('entity tags', () =>
     afterAll(() => one?.[Symbol.asyncDispose]());
 
     /** The path of the resource that an operation changes, below its base. */
-    const resourceOf = (operation: Operation) => one.address(operation).replace(/\/(pause|resume)$/, '');
+    const resourceOf = (operation: Operation) =>
+      one.address(operation).replace(/\/(pause|resume|rotate-secret)$/, '');
     const tagOf = async (operation: Operation): Promise<string> => {
       const isRead = [...operations.values()].some(
         ({ method, base, path }) => method === 'GET' && base === operation.base && path === operation.path,

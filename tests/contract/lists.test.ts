@@ -4,12 +4,14 @@ import { adminKey } from '../harness/process.ts';
 import { upload } from './files-fixture.ts';
 import { expectError, type Fixture, faults, newAgent, newKey, ok, withPlatform } from './fixture.ts';
 import {
+  newReview,
   type Operation,
   oneOfEach,
   operationsOf,
   type Resources,
   type Schema,
 } from './operations-fixture.ts';
+import { newHook, send as sendEvent } from './triggers-fixture.ts';
 
 /** Values that a parameter of this schema does not take, as they stand in an address. */
 const refusedBy = ({ type, minimum, maximum, enum: words, maxLength, format, pattern }: Schema): string[] => {
@@ -51,6 +53,13 @@ const additions: Record<string, (at: Fixture, path: string) => Promise<unknown>>
   listAgentSummaries: anAgent,
   listConversations: posted(() => ({})),
   listLlmConfigurations: posted(() => ({ kind: 'mock', name: 'm', model: 'mock' })),
+  listPrices: posted(() => ({ model: 'm', rates: { input: 1, output: 2 } })),
+  listAllTriggers: (at) => newHook(at),
+  listTriggerEvents: async (at, path) => {
+    const trigger = path.replace(/\/events$/, '');
+    const { url, secret } = await ok(at.api.post(`${trigger}/rotate-secret`, {}));
+    await sendEvent({ url, secret }, {});
+  },
   listToolServers: posted(() => ({ name: 's', url: 'http://127.0.0.1:1/mcp' })),
   listUsers: posted(() => ({ email: `${unique()}@example.com`, role: 'member' })),
   listRoleMappings: posted(() => ({ claim: 'groups', value: unique(), role: 'member' })),
@@ -60,9 +69,30 @@ const additions: Record<string, (at: Fixture, path: string) => Promise<unknown>>
   listAuditEntries: anAgent,
   listConversationFiles: aFile,
   listWorkItemFiles: aFile,
+  listBudgets: posted(() => ({
+    name: unique(),
+    scope: { kind: 'workspace' },
+    unit: 'tokens',
+    limit: 9e15,
+    period: 'day',
+  })),
+  listAlertRules: posted(() => ({ name: unique(), kind: 'missed' })),
+  listEventConnections: posted(() => ({
+    name: unique(),
+    kind: 'nats',
+    settings: { servers: ['127.0.0.1:9'] },
+  })),
+  listChannels: posted(() => ({ name: unique(), kind: 'webhook', url: 'http://127.0.0.1:9/' })),
+  listRoutes: async (at) => {
+    const [{ id }] = (await ok(at.api.get('/channels'))).data;
+    await ok(
+      at.api.post('/routes', { name: unique(), for: 'alerts', steps: [{ channel_id: id, to: 'channel' }] }),
+    );
+  },
   listDatasets: posted(() => ({ name: unique() })),
   listExperiments: (at) => newExperiment(at),
   listNamedExperiments: (at) => newExperiment(at),
+  listReviews: (at) => newReview(at),
   listCases: posted(() => ({ name: unique(), input: { message: '' } })),
   listSessions: posted(
     () => ({ api_key: adminKey }),
@@ -84,13 +114,15 @@ describe('lists', () =>
     }, 240_000);
     afterAll(() => one?.[Symbol.asyncDispose]());
 
-    const get = (operation: Operation, query: string) => {
+    const get = (operation: Operation, asked: string) => {
+      let query = asked;
       const given = query.split('=', 1)[0]!;
       const values: Record<string, string> = {
         at: '2026-01-31T08:00:00Z',
         than: one.known.work_item_id!,
         q: 'x',
         agent_id: one.known.agent_id!,
+        llm_id: one.known.llm_id!,
         with: one.known.experiment_id!,
         position: '1',
         hash: '0'.repeat(64),
@@ -98,6 +130,8 @@ describe('lists', () =>
       const needed = operation.query.filter(
         ({ name, required }) => name !== given && (required || name === pairs[given]),
       );
+      // One of two is required.
+      if (operation.id === 'explainTrigger' && given !== 'at' && given !== 'event_id') query += '&event_id=x';
       const address = `${one.address(operation)}?${[query, ...needed.map(({ name }) => `${name}=${values[name]}`)].join('&')}`;
       return one.client(operation).get(address, { headers: { accept: 'application/json' } });
     };

@@ -44,6 +44,7 @@ onPostgres((at) => {
         timeout_seconds: 120,
         streaming: true,
         prompt_caching: true,
+        price_as: null,
         header_names: ['X-Team'],
         api_key_set: 'api_key' in bodies[kind]!,
         secret_access_key_set: kind === 'bedrock',
@@ -76,6 +77,7 @@ onPostgres((at) => {
         timeout_seconds: 600,
         streaming: false,
         prompt_caching: false,
+        price_as: 'gpt-4o',
       };
       const { id, ...made } = await ok(create(at(), 'anthropic', limits));
       expect(made).toMatchObject(limits);
@@ -87,6 +89,7 @@ onPostgres((at) => {
         timeout_seconds: 601,
         streaming: 'yes',
         prompt_caching: 1,
+        price_as: '',
       };
       for (const response of [create(at(), 'mock', wrong), at().api.patch(`${path}/${id}`, wrong)]) {
         expectError(await response, 422);

@@ -188,10 +188,16 @@ describe('the OpenAPI document', () =>
               at: '2026-01-31T08:00:00Z',
               than: one.known.work_item_id!,
               with: one.known.experiment_id!,
+              llm_id: one.known.llm_id!,
+              model: 'mock',
               q: 'x',
             };
             const required = operation.query.filter(({ required }) => required);
-            const query = required.map(({ name }) => `${name}=${needed[name]}`).join('&');
+            // One of two is required.
+            const query =
+              id === 'explainTrigger'
+                ? `at=${needed.at}`
+                : required.map(({ name }) => `${name}=${needed[name]}`).join('&');
             const headers = { accept: 'application/json' };
             const response = await one.client(operation).get(`${address}?${query}`, { headers });
             // A new log has no checkpoint, and this platform no identity provider.

@@ -9,6 +9,7 @@ import { startToolServer } from '../harness/tool-server.ts';
 import { until } from '../harness/wait.ts';
 import { upload } from './files-fixture.ts';
 import { type Fixture, newAgent, newKey, newSchedule, ok, query, unknownId } from './fixture.ts';
+import { newTrigger, send } from './triggers-fixture.ts';
 
 /** Tests of what all operations have in common take them from the OpenAPI documents, and their resources from here. */
 
@@ -104,6 +105,17 @@ export interface Resources extends AsyncDisposable {
   external: { agentId: string; workItemId: string };
 }
 
+/** The id of a new review: of a Work Item that an external worker has a question about. */
+export const newReview = async ({ api }: Pick<Fixture, 'api'>): Promise<string> => {
+  const agent = await ok(api.post('/agents', { name: 'asks', mode: 'worker', execution: 'external' }));
+  await ok(api.post('/work-items', { agent_id: agent.id }));
+  const [claimed] = (await ok(api.post('/work-items/claim', { agent_ids: [agent.id] }))).records;
+  const path = `/work-items/${claimed.work_item.id}/finish`;
+  const { lease_token } = claimed;
+  const review = { reason: 'Is it right?' };
+  return (await ok(api.post(path, { lease_token, outcome: 'NEEDS_REVIEW', review }))).review_id;
+};
+
 /** Makes one of each resource, and another of those that hold some. */
 export const oneOfEach = async (at: Fixture): Promise<Resources> => {
   const { api, app } = at;
@@ -112,6 +124,8 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
   await ok(api.patch(`/agents/${agent.id}`, { instructions: 'second' }));
   const [publication] = (await ok(api.get(`/agents/${agent.id}/publications`))).data;
   const schedule = await newSchedule(at, agent.id);
+  const trigger = await newTrigger(at, agent.id, { filter: 'false' });
+  const occurrenceId = await send(trigger, {});
   const integration = await ok(
     api.post('/observability/integrations', {
       version: '1',
@@ -132,6 +146,7 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
   const user = await ok(api.post('/users', { email: 'known@example.com', role: 'member' }));
   const mapping = await ok(api.post('/role-mappings', { claim: 'groups', value: 'known', role: 'member' }));
   const llm = await ok(api.post('/llm-configurations', { kind: 'mock', name: 'known', model: 'mock' }));
+  const price = await ok(api.post('/prices', { model: 'known', rates: { input: 1, output: 2 } }));
   const tools = await startToolServer();
   const [server, otherServer] = [
     await ok(api.post('/tool-servers', { name: 'known', url: tools.url })),
@@ -159,6 +174,20 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
   const foreign = await foreignPostgres(inject('postgresUrl'), 'create table t (id integer primary key)');
   const connection = await ok(
     api.post('/data-connections', { name: 'x', engine: 'postgres', configuration: foreign.settings }),
+  );
+  const events = await ok(
+    api.post('/event-connections', { name: 'known', kind: 'nats', settings: { servers: ['127.0.0.1:9'] } }),
+  );
+  const channel = await ok(
+    api.post('/channels', { name: 'known', kind: 'webhook', url: 'http://127.0.0.1:9/' }),
+  );
+  const route = await ok(
+    api.post('/routes', {
+      name: 'known',
+      for: 'reviews',
+      match: { tools: ['no such tool'] },
+      steps: [{ channel_id: channel.id, to: 'channel' }],
+    }),
   );
   const dataModel = await ok(
     api.post('/semantic-data-models/scaffold-from-tables', {
@@ -189,6 +218,29 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
   ];
   await until(async () => (await ok(api.get(`/experiments/${experiment.id}`))).state === 'done');
   const [trial] = (await ok(api.get(`/experiments/${experiment.id}/trials`))).data;
+  const traceIds: string[] = [];
+  for (let i = 0; i < 2; i++) {
+    const { id } = await ok(api.post('/work-items', { agent_id: agent.id, message: 'traced' }));
+    await until(async () => (await ok(api.get(`/work-items/${id}`))).status === 'COMPLETED');
+    traceIds.push((await ok(api.get(`/work-items/${id}/trace`))).trace_id);
+  }
+  for (const id of traceIds) await until(async () => (await api.get(`/traces/${id}`)).status === 200);
+  const [span] = (await ok(api.get(`/traces/${traceIds[0]}`))).spans;
+  const budget = await ok(
+    api.post('/budgets', {
+      name: 'known',
+      scope: { kind: 'workspace' },
+      unit: 'tokens',
+      limit: 9e15,
+      period: 'total',
+    }),
+  );
+  const rule = await ok(api.post('/alert-rules', { name: 'known', kind: 'missed', agent_id: agent.id }));
+  const [firing] = await query(
+    at,
+    sql`insert into alerts (rule_id, kind, severity, title, detail, cause_at)
+      values (${rule.id}, 'missed', 'error', 'x', 'x', platform_now()) returning id`,
+  );
   const worker = await newAgent(at, { name: 'worker', execution: 'external' });
   const left = await newDraft(worker.id);
   await ok(at.as(undefined, '/app/api').post('/sessions', { api_key: adminKey }));
@@ -199,6 +251,8 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
     version: '2',
     publication_id: publication.id,
     schedule_id: schedule.id,
+    trigger_id: trigger.id,
+    occurrence_id: occurrenceId,
     conversation_id: conversation.id,
     work_item_id: item.id,
     message_id: message.id,
@@ -211,12 +265,22 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
     case_id: newCase.id,
     experiment_id: experiment.id,
     trial_id: trial.id,
+    budget_id: budget.id,
+    alert_rule_id: rule.id,
+    alert_id: firing.id,
     grader: 'human',
     integration_id: integration.id,
+    review_id: await newReview(at),
+    trace_id: traceIds[0]!,
+    span_id: span.span_id,
     llm_id: llm.id,
+    price_id: price.id,
     tool_server_id: server.id,
     tool: 'echo',
     data_connection_id: connection.id,
+    event_connection_id: events.id,
+    channel_id: channel.id,
+    route_id: route.id,
     semantic_data_model_id: dataModel.id,
     user_id: user.id,
     role_mapping_id: mapping.id,
@@ -237,10 +301,12 @@ export const oneOfEach = async (at: Fixture): Promise<Resources> => {
     agent_id: (await newAgent(at, { name: 'other' })).id,
     conversation_id: (await newTalk(talker.id)).id,
     work_item_id: (await newDraft(agent.id)).id,
+    trigger_id: (await newTrigger(at, agent.id)).id,
     tool_server_id: otherServer.id,
     dataset_id: otherDataset.id,
     experiment_id: otherExperiment.id,
     trial_id: unknownId,
+    trace_id: traceIds[1]!,
   };
   return {
     known,

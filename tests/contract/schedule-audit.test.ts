@@ -15,11 +15,14 @@ describeOnPostgres(
     const fire = async () => {
       while ((await at().test.platform.features.schedules.firing.fireDue()) > 0);
     };
-    /** Makes an hourly schedule, `hoursAgo` hours and a half before the last full hour, which it returns with it. */
-    const hourly = async (hoursAgo: number, fields: object = {}) => {
+    /**
+     * Makes a schedule that is hourly at `past` minutes past the hour, `hoursAgo` hours and a half before its last
+     * occurrence, which it returns with it.
+     */
+    const hourly = async (hoursAgo: number, fields: object = {}, past = 0) => {
       const { id: agent } = await newAgent(at());
-      const { id } = await newSchedule(at(), agent, { cron_expression: '0 * * * *', ...fields });
-      const last = Math.floor(Date.now() / hour) * hour;
+      const { id } = await newSchedule(at(), agent, { cron_expression: `${past} * * * *`, ...fields });
+      const last = Math.floor((Date.now() - past * minute) / hour) * hour + past * minute;
       const from = iso(last - (hoursAgo + 0.5) * hour);
       await at().sql`update schedule_definitions set from_at = ${from} where schedule_id = ${id}`;
       return { id, last, path: `/agents/${agent}/schedules/${id}` };
@@ -30,7 +33,9 @@ describeOnPostgres(
     const statuses = ({ data }: { data: { status: string }[] }) => data.map(({ status }) => status);
 
     test('names each occurrence with its outcome and its Work Item, also those that were skipped together', async () => {
-      const { id, last, path } = await hourly(5);
+      // Half an hour from now: right after it the latest would be on time, and not caught up.
+      const past = (new Date().getUTCMinutes() + 30) % 60;
+      const { id, last, path } = await hourly(5, {}, past);
       await due(id, last - 5 * hour);
       await fire();
       const response = await auditOf(path);
@@ -44,7 +49,7 @@ describeOnPostgres(
           work_item_id: null,
           lateness_ms: expect.any(Number),
           reason: expect.stringMatching(
-            /\. Of what was missed only the latest, [^.]*\d\d:00, was caught up\.$/,
+            `\\. Of what was missed only the latest, [^.]*\\d\\d:${String(past).padStart(2, '0')}, was caught up\\.$`,
           ),
         })),
       );

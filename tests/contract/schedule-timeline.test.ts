@@ -44,7 +44,7 @@ describeOnPostgres(
     /** `{hour: {outcome: count}}` of the buckets of a row, hours from `from` on. */
     const shown = (row: Json, from: number): Json =>
       Object.fromEntries(
-        row.buckets.map(({ t, ...counts }: Json) => [
+        row.buckets.map(({ t, events: _, ...counts }: Json) => [
           (Date.parse(t) - from) / hour,
           Object.fromEntries(Object.entries(counts).filter(([, n]) => n !== 0)),
         ]),

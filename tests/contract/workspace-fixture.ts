@@ -41,6 +41,17 @@ export const everything = () => ({
     },
   ],
   default_llm: 'House model',
+  prices: [
+    { model: 'house-*', rates: { input: 0.5, output: '2' }, valid_from: '2026-01-01T00:00:00Z' },
+    {
+      llm: 'House model',
+      model: 'house-1',
+      rates: { input: 0, output: 0 },
+      above: { input_tokens: 1_000, rates: { input: 1, output: 1 } },
+      valid_from: '2026-02-01T00:00:00+01:00',
+      valid_to: '2100-01-01T00:00:00Z',
+    },
+  ],
   tool_servers: [
     {
       name: 'Ledger',
@@ -50,6 +61,13 @@ export const everything = () => ({
     },
   ],
   data_connections: [{ name: 'Shop', engine: 'sqlite', configuration: { path: 'shop.db' } }],
+  event_connections: [
+    {
+      name: 'Orders',
+      kind: 'nats',
+      settings: { servers: ['nats.invalid:4222'], tls: { mode: 'disable' }, token: secret('TRACES') },
+    },
+  ],
   semantic_data_models: [
     {
       name: 'Sales',
@@ -99,8 +117,61 @@ export const everything = () => ({
         },
         { key: 'weekly', cron_expression: '0 9 * * 1', enabled: false, metadata: { picker: 'week' } },
       ],
+      triggers: [
+        // Before what it watches.
+        {
+          name: 'A silent shop',
+          kind: 'absence',
+          settings: { trigger: 'Night clerk/Refunds', window_seconds: 3600 },
+        },
+        {
+          name: 'Refunds',
+          kind: 'webhook',
+          settings: { scheme: 'hmac', hmac: { header: 'X-Sig' }, secret: secret('TRACES') },
+          filter: 'event.body.amount > 10',
+          mapping: { message: 'Refund {{ event.body.order }}, the text $${secret:X}' },
+          dedup: { key: 'event.body.order' },
+          rate_limit: { per_minute: 60, over: 'queue' },
+        },
+        {
+          name: 'Stream',
+          kind: 'nats',
+          settings: { connection: 'Orders', stream: 'ORDERS', subjects: ['orders.>'] },
+          enabled: false,
+        },
+        { name: 'After night', kind: 'work_item', settings: { agent: 'Porter', statuses: ['COMPLETED'] } },
+      ],
     },
     { name: 'Porter', mode: 'conversational', llm: null },
+  ],
+  budgets: [
+    {
+      name: 'The month',
+      scope: { kind: 'workspace' },
+      unit: 'nano_usd',
+      limit: 20_000_000_000,
+      period: 'month',
+    },
+    {
+      name: 'Each night',
+      scope: { kind: 'schedule', name: 'Night clerk/nightly' },
+      unit: 'tokens',
+      limit: 1_000_000,
+      period: 'day',
+      timezone: 'Europe/Berlin',
+      action: 'cheaper',
+      llm: 'House model',
+      from_percent: 60,
+      notify_percent: [90],
+    },
+    {
+      name: 'Each agent',
+      scope: { kind: 'agent' },
+      unit: 'tokens',
+      limit: 5,
+      period: 'total',
+      enabled: false,
+    },
   ],
   integrations: [
     {
@@ -114,6 +185,49 @@ export const everything = () => ({
       },
       scopes: { global: true, agents: ['Porter', 'Night clerk'] },
     },
+  ],
+  channels: [
+    {
+      name: 'Desk',
+      kind: 'slack',
+      bot_token: secret('TRACES'),
+      app_token: secret('TRACES'),
+      conversation: 'C1',
+    },
+    { name: 'Hook', kind: 'webhook', url: 'https://hook.invalid/', headers: { 'x-key': secret('TRACES') } },
+    { name: 'Mail', kind: 'email', smtp_url: 'smtp://mail.invalid', from: 'a@example.com', enabled: false },
+  ],
+  routes: [
+    {
+      name: 'Refunds',
+      for: 'reviews',
+      match: {
+        agents: ['Night clerk'],
+        tools: ['ledger__*'],
+        conditions: [{ path: '/amount', op: 'gt', value: 5 }],
+      },
+      steps: [
+        { channel: 'Desk', to: 'channel' },
+        { channel: 'Mail', to: { role: 'admin' }, after_minutes: 30 },
+      ],
+      decide_role: 'admin',
+    },
+    {
+      name: 'Errors',
+      for: 'alerts',
+      match: { severities: ['error'] },
+      steps: [{ channel: 'Hook', to: 'channel' }],
+    },
+  ],
+  alert_rules: [
+    {
+      name: 'Nightly report',
+      kind: 'missed',
+      schedule: 'Night clerk/nightly',
+      params: { grace_seconds: 300 },
+    },
+    { name: 'Quiet clerk', kind: 'failing', agent: 'Night clerk', enabled: false, severity: 'info' },
+    { name: 'Half of them', kind: 'failing', params: { percent: 50 } },
   ],
   role_mappings: [{ claim: 'groups', value: 'night', role: 'builder', priority: 3 }],
   document_intelligence: { provider: 'embedded', settings: {}, llm: 'House model', ocr: 'off' },
@@ -153,6 +267,8 @@ export const exportedSecrets = (text: string): Record<string, string> =>
     [...text.matchAll(/(?<!\$)\$\{secret:(\w+)\}/g)].map(([, name]) => {
       if (name!.includes('API_KEY')) return [name, apiKey];
       if (name!.startsWith('TOOL_SERVER')) return [name, headerKey];
+      if (name!.endsWith('SMTP_URL')) return [name, 'smtp://mail.invalid'];
+      if (name!.endsWith('_URL')) return [name, 'https://hook.invalid/'];
       if (name!.endsWith('_SECRET')) return [name, `whsec_${Buffer.alloc(32, 1).toString('base64')}`];
       return [name, name!.includes('AUTHORIZATION') ? `Bearer ${token}` : token];
     }),

@@ -350,6 +350,34 @@ describe('a document of the workspace', () =>
       });
     });
 
+    test('a trigger that is only paused or resumed keeps its definition, and another secret is a rotation', async () => {
+      const document = (more: object, key = 'a secret of 16 characters') => ({
+        version: 1,
+        agents: [
+          worker('Triggered', {
+            triggers: [{ name: 'T', kind: 'webhook', settings: { scheme: 'github', secret: key }, ...more }],
+          }),
+        ],
+      });
+      await ok(apply(at(), document({})));
+      await ok(apply(at(), document({ enabled: false })));
+      await ok(apply(at(), document({ enabled: true, filter: 'true' })));
+      await ok(apply(at(), document({ enabled: true, filter: 'true' }, 'another secret of 16')));
+      const actions = await at()
+        .sql`select d.action from trigger_definitions d join triggers t on t.id = d.trigger_id
+        join agents a on a.id = t.agent_id where a.name = 'Triggered' order by d.revision`;
+      expect(actions.map(({ action }: Json) => action)).toEqual([
+        'create',
+        'pause',
+        'update',
+        'resume',
+        'rotate_secret',
+        'update',
+      ]);
+      const [{ id }] = await at().sql`select id from agents where name = 'Triggered'`;
+      await ok(at().api.delete(`/agents/${id}`), 204);
+    });
+
     describe('schedules', () => {
       test('are matched by key, and keep the key they were given before when others go', async () => {
         const { id } = await newAgent(at(), { name: 'Keyed' });

@@ -138,6 +138,11 @@ const elsewhere: Record<string, RegExp> = {
   createWorkItemDataFrame: /^source\.semantic_data_model_id$/,
   updateLlmConfiguration: /^(?!name$|model$)/,
   updateDataConnection: /^configuration/,
+  updateEventConnection: /^settings/,
+  // Which fields it takes depends on the kind of the stored one.
+  updateChannel: /^(?!name$|enabled$)/,
+  createRoute: /^match\.conditions|\.user_ids$/,
+  updateRoute: /^(for|match)|\.user_ids$/,
   createToolServer: /^transport$/,
   startBulkAction: /^filter\.agent_id$/,
 };
@@ -170,7 +175,12 @@ describe('wrong bodies', () =>
         issuer: address,
         endpoint: address,
         email: 'a@example.com',
+        smtp_url: 'smtp://127.0.0.1:9',
+        from: 'a@example.com',
+        routing_key: 'k'.repeat(32),
         cron_expression: '0 0 1 1 *',
+        servers: ['127.0.0.1:9'],
+        brokers: ['127.0.0.1:9'],
       };
       operations = (await operationsOf(at())).filter(
         ({ id, schema }) => schema !== undefined && !['sendTraces', 'callAgent'].includes(id),

@@ -53,4 +53,4 @@ test('a bulk action goes on when its replica is killed in the middle: each Work 
     await db.close();
     await dropDatabase(databaseUrl);
   }
-}, 120_000);
+}, 400_000);

@@ -9,11 +9,11 @@ describe.concurrent('external workers and callbacks, when replicas are killed', 
     expect(ids).toHaveLength(2);
     expect(new Set(ids).size).toBe(1);
     expect(attempts).toBe(2);
-  }, 120_000);
+  }, 400_000);
 
   test('every Work Item is completed once, and its callback arrives', async () => {
     const { problems, items } = await runExternal(2, 30);
     expect(problems).toEqual([]);
     expect(items).toBe(60);
-  }, 120_000);
+  }, 400_000);
 });

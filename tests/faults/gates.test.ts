@@ -5,4 +5,4 @@ test('checks and publishes whose replicas are killed end once, and pointer and l
   const { problems, interrupted } = await runGates(2);
   expect(problems).toEqual([]);
   expect(interrupted).toBeGreaterThan(0);
-}, 180_000);
+}, 400_000);

@@ -9,7 +9,7 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
   let one: SharedLogFixture;
   beforeAll(async () => {
     one = await SharedLogFixture.open(['api,delivery', 'api,delivery', 'api']);
-  }, 120_000);
+  }, 400_000);
   afterAll(() => one?.[Symbol.asyncDispose]());
 
   const acknowledged = new Set<string>();

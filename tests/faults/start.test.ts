@@ -49,7 +49,7 @@ describe('two processes on one DATA_DIR', () => {
     await first.kill('SIGKILL');
     await using next = await spawnPlatform({ dataDir });
     expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
-  }, 90_000);
+  }, 400_000);
 });
 
 describe('configuration mistakes', () => {
@@ -75,7 +75,7 @@ describe('configuration mistakes', () => {
     expect(lines.map((line) => line.match(/^configuration: ([A-Z_]+): \S/)?.[1]).sort()).toEqual(
       Object.keys(env).sort(),
     );
-  }, 90_000);
+  }, 400_000);
 
   test.each([
     ['a key that is missing', { DATABASE_URL: 'postgres://127.0.0.1/x' }, /^ENCRYPTION_KEY: is required/],
@@ -94,7 +94,7 @@ describe('configuration mistakes', () => {
     const env = { DATABASE_LISTEN_URL: url.href };
     const listening = await refused({ databaseUrl: inject('postgresUrl'), env });
     expect(listening).toEqual([1, ['configuration: DATABASE_LISTEN_URL: the database does not exist']]);
-  }, 90_000);
+  }, 400_000);
 
   test('a taken port is reported in one line', async () => {
     const port = await freePort();
@@ -108,7 +108,7 @@ describe('configuration mistakes', () => {
       server.close();
       await dropDatabase(databaseUrl);
     }
-  }, 90_000);
+  }, 400_000);
 });
 
 test('the platform waits for a database that becomes ready after its start', async () => {
@@ -125,7 +125,7 @@ test('the platform waits for a database that becomes ready after its start', asy
   } finally {
     await dropDatabase(databaseUrl);
   }
-}, 90_000);
+}, 400_000);
 
 test('a start that loses its database connections repeatedly continues when they hold', async () => {
   const databaseUrl = await createDatabase(inject('postgresUrl'));
@@ -149,4 +149,4 @@ test('a start that loses its database connections repeatedly continues when they
     await cutter.end();
     await dropDatabase(databaseUrl);
   }
-}, 90_000);
+}, 400_000);

@@ -57,4 +57,4 @@ test('SIGKILL with several requests in flight: only what was in the window is se
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   }
-}, 60_000);
+}, 400_000);

@@ -57,7 +57,7 @@ export class Browser {
       ...init,
       redirect: 'manual',
       headers: { ...(cookie === null ? {} : { cookie }), ...headers },
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(90_000),
     });
     for (const line of response.headers.getSetCookie()) {
       const [pair = '', ...attributes] = line.split(/; */);

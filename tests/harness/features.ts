@@ -1,4 +1,5 @@
 import { type Agents, createAgents } from '../../src/agents/index.ts';
+import { createBudgets } from '../../src/budgets/index.ts';
 import { type Callbacks, createCallbacks } from '../../src/callbacks/index.ts';
 import { OpenStreams } from '../../src/event-streams/index.ts';
 import type { Services } from '../../src/feature.ts';
@@ -25,7 +26,13 @@ export const testFeatures = (services: Services): TestFeatures => {
   return {
     agents,
     callbacks,
-    workItems: createWorkItems(services, { agents, callbacks, observability, openStreams }),
+    workItems: createWorkItems(services, {
+      agents,
+      budgets: createBudgets(services),
+      callbacks,
+      observability,
+      openStreams,
+    }),
   };
 };
 

@@ -54,7 +54,7 @@ export function client(baseUrl: string, key?: string): Client {
       // Bytes, because fetch would add a content type of its own for a string.
       body: typeof body === 'string' ? Buffer.from(body) : (body as Uint8Array<ArrayBuffer> | undefined),
       redirect: 'manual',
-      signal: options.signal ?? AbortSignal.timeout(30_000),
+      signal: options.signal ?? AbortSignal.timeout(90_000),
     });
     const text = await response.text();
     let parsed: unknown;

@@ -14,8 +14,8 @@ import { workItemSource } from '../../src/runtime/work-item-source.ts';
 import { createWorker, type Worker } from '../../src/runtime/worker.ts';
 import { createSettings, type Settings } from '../../src/settings/index.ts';
 import type { SpanOptions, Tracing } from '../../src/telemetry/index.ts';
-
 import { type WorkItem, workItemCalls } from '../../src/work-items/index.ts';
+import { noAccounts } from './accounts.ts';
 import type { AgentFields } from './agents.ts';
 
 import { testActor, tester } from './api.ts';
@@ -49,6 +49,7 @@ export class Recorder implements Tracing {
     const span: RecordedSpan = { name, options, attributes, failed: false, ended: false, traceId, parent };
     this.spans.push(span);
     const handle = {
+      spanContext: () => ({ traceId, spanId: traceId.slice(0, 16), traceFlags: 1 }),
       setAttribute: (key: string, value: string) => void Object.assign(attributes, { [key]: value }),
       setAttributes: (more: Attributes) => void Object.assign(attributes, more),
       setStatus: () => {
@@ -118,6 +119,7 @@ export const newRuntime = async (
     db,
     llms: createLlmConfigurations(testServices(db, { vault }), { models: silentModels }),
     egress,
+    accounts: noAccounts,
     log: silentLogger,
     settings: current,
     tracing,

@@ -5,11 +5,15 @@
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { openFileLog } from '@agent-platform/otlp/log';
+import { openEmbedded, openPostgres } from '../../src/database/index.ts';
+import type { Services } from '../../src/feature.ts';
 import { ShiftedClock } from '../../src/lib/clock.ts';
 import { createEgress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
+import { defaultSettings, type Settings } from '../../src/settings/index.ts';
 import type { Health } from '../../src/telemetry/index.ts';
 import { TelemetryPath } from '../../src/telemetry/telemetry-path.ts';
+import { createTraceStore } from '../../src/traces/index.ts';
 import { TestDestinations } from './test-destinations.ts';
 
 export interface TestIntegration {
@@ -25,6 +29,8 @@ export interface ServerOptions {
   segmentBytes?: number;
   retentionMegabytes?: number;
   requestTimeoutMs?: number;
+  /** Keeps traces in this database; null: in an embedded one in `directory`, migrated. Its counters are those of 0. */
+  store?: { databaseUrl: string | null };
 }
 
 /** Sets the integrations, moves the clock, and receives `CountersByIntegration` as the reply. */
@@ -50,6 +56,20 @@ const setIntegrations = (wanted: TestIntegration[]): void => {
 };
 setIntegrations(options.integrations);
 
+const openStore = async ({ databaseUrl }: NonNullable<ServerOptions['store']>) => {
+  const db = await (databaseUrl === null
+    ? openEmbedded(options.directory, silentLogger)
+    : openPostgres(databaseUrl, silentLogger));
+  const limits: Settings = {
+    ...defaultSettings,
+    TRACE_STORE_SPANS_PER_SECOND: 1_000_000,
+    TRACE_RETENTION_MB: 100_000,
+  };
+  const settings = { get: () => limits, onChange: () => {} };
+  return createTraceStore({ db, settings, log: silentLogger } as unknown as Services).sink;
+};
+const sink = options.store && (await openStore(options.store));
+
 const telemetry = new TelemetryPath({
   openLog: () =>
     openFileLog({
@@ -58,6 +78,7 @@ const telemetry = new TelemetryPath({
       ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
     }),
   destinations,
+  ...(sink ? { sink } : {}),
   clock,
   egress: createEgress({ deny: [] }),
   log: silentLogger,
@@ -76,6 +97,8 @@ const allCounters = async (): Promise<CountersByIntegration> => {
     const deadLetters = await telemetry.deadLetters.list(number, { limit: 1_000_000 });
     all[number] = { ...health!, ...counters, removed, deadLetterFiles: deadLetters.length };
   }
+  const stored = sink && (await telemetry.ownSinkHealth());
+  if (stored) all[0] = { ...stored, removed: false, deadLetterFiles: 0 };
   return all;
 };
 

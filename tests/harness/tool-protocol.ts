@@ -40,7 +40,7 @@ export class RawEndpoint {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(message),
-      signal: signal ?? AbortSignal.timeout(30_000),
+      signal: signal ?? AbortSignal.timeout(90_000),
     });
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How much longer than its time `until` waits on a machine that has other things to do, in milliseconds. */
-const mostExtraMs = 20_000;
+const mostExtraMs = 90_000;
 
 /**
  * Resolves to the first truthy result of `fn`, which is called every `everyMs` milliseconds. A throw counts as "not

@@ -65,7 +65,7 @@ test('two replicas that are killed again and again copy every entry to their sta
     await Promise.all(started.map((platform) => platform.stop()));
     await dropDatabase(databaseUrl);
   }
-}, 180_000);
+}, 400_000);
 
 test('without AUDIT_TO_LOG no entry is a line; with it each is one, whatever LOG_LEVEL is', async () => {
   const databaseUrl = await createMigrated();
@@ -87,4 +87,4 @@ test('without AUDIT_TO_LOG no entry is a line; with it each is one, whatever LOG
     expect(linesOf(platform.output()).some(({ action }) => action === 'agent.create')).toBe(copied);
     expect(platform.output()).not.toContain(adminKey);
   }
-}, 120_000);
+}, 400_000);

@@ -91,7 +91,7 @@ describe('agent-platform load-test', () =>
       expect(secret.err).toMatch(/an argument too many/);
       expect(secret.err).not.toContain('ap_secret');
       await ok(
-        at().api.patch('/advanced-settings', { RATE_LIMIT_REQUESTS_PER_SECOND: 20, RATE_LIMIT_BURST: 40 }),
+        at().api.patch('/advanced-settings', { RATE_LIMIT_REQUESTS_PER_SECOND: 5, RATE_LIMIT_BURST: 15 }),
       );
       const { status, out } = await run(
         '--seconds',

@@ -52,7 +52,7 @@ describe('the command agent-platform', () =>
       expect(planned.out).toContain('  + agent "Night clerk"\n      name: "Night clerk"\n');
       expect(planned.out).toContain(`      api_key: ${secret('HOUSE_MODEL_KEY')}\n`);
       expect(planned.out).toContain('  ~ settings\n      MAX_SCHEDULES_PER_AGENT: 20 → 30\n');
-      expect(planned.out).toContain('Plan: 12 to create, 3 to update, 0 to delete, 0 unchanged.\n');
+      expect(planned.out).toContain('Plan: 30 to create, 3 to update, 0 to delete, 0 unchanged.\n');
       expect(planned.out).toContain('--secrets-from-env): HOUSE_MODEL_KEY, TOOLS_KEY, TRACES.\n');
 
       const missing = await run(['apply', '-f', 'workspace.json']);
@@ -65,11 +65,11 @@ describe('the command agent-platform', () =>
         env: { HOUSE_MODEL_KEY: secrets.HOUSE_MODEL_KEY, TRACES: 'another' },
       });
       expect(applied.status, applied.err).toBe(0);
-      expect(applied.out).toMatch(/Applied: 15 changes\.\n$/);
+      expect(applied.out).toMatch(/Applied: 33 changes\.\n$/);
       const again = await run(['apply', '-f', 'workspace.json']);
       expect([again.status, again.out]).toEqual([
         0,
-        'Nothing to change: 0 to create, 0 to update, 0 to delete, 15 unchanged.\n',
+        'Nothing to change: 0 to create, 0 to update, 0 to delete, 33 unchanged.\n',
       ]);
 
       expect((await run(['export', '-f', 'exported.yaml'])).status).toBe(0);

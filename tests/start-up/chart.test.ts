@@ -187,7 +187,15 @@ const alarming: Record<string, string> = {
   CallbacksBehind: 'agent_platform_callbacks_overdue 1x30',
   IntegrationPaused: 'agent_platform_integration_paused{integration="i"} 1x30',
   IntegrationBehind: 'agent_platform_integration_backlog_age_seconds{integration="i"} 301x30',
+  TraceStoreBehind: 'agent_platform_trace_store_lag_seconds 301x30',
   SpansNotDelivered: 'agent_platform_integration_spans{integration="i",state="expired"} 0+1x30',
+  BudgetUsedUp: 'agent_platform_budget_actions_total{budget="b",action="refuse"} 0+1x30',
+  ChannelBehind: 'agent_platform_channel_messages_overdue 1x30',
+  AlertPassesStopped: 'agent_platform_alert_pass_age_seconds 61+60x30',
+  TriggerBlocked: 'agent_platform_triggers_blocked 1x30',
+  TriggerBehind: 'agent_platform_trigger_lag_messages{trigger_id="t"} 1001x30',
+  EventsInvalid: 'agent_platform_events_total{source="webhook",outcome="invalid"} 0+1x30',
+  WebhooksRefused: 'agent_platform_webhooks_refused_total{reason="wrong"} 0+10x30',
   TracesRefused:
     'agent_platform_http_request_duration_seconds_count{operation="raw",status="503",method="POST"} 0+1x30',
 };

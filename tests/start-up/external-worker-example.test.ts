@@ -37,4 +37,4 @@ test('the example of an external worker is short, executes and stops', async () 
   } finally {
     await fixture.test.stop();
   }
-}, 90_000);
+}, 400_000);

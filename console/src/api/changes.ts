@@ -12,20 +12,30 @@ const schedules = [
   ...['findSchedule', 'getSchedule', 'listAllSchedules', 'getScheduleTimeline', 'listOccurrences'],
   ...['explainSchedule', 'listScheduleVersions'],
 ] as const;
+const triggers = [
+  ...['getTrigger', 'listTriggers', 'listAllTriggers', 'listTriggerEvents', 'getTriggerEvent'],
+  ...['explainTrigger', 'listTriggerVersions'],
+] as const;
 const workItems = [
   ...['searchWorkItems', 'countNewerWorkItems', 'getWorkItem', 'getWorkItemDetail', 'listShownMessages'],
   ...['listWorkItemSteps', 'listWorkItemEvents', 'listWorkItems', 'getBulkAction'],
 ] as const;
 /** Reads that show schedules, and the Work Items that they make. */
 const aroundSchedules = [...schedules, ...agents, ...workItems, 'getOverview'] as const;
+/** Reads that show triggers, and the Work Items that they make. */
+const aroundTriggers = [...triggers, ...agents, ...workItems, 'getOverview'] as const;
 /** Reads that show Work Items, and the count of Review. */
 const aroundWorkItems = [...workItems, 'getMe'] as const;
 const integrations = ['listIntegrations', 'getIntegration', 'listIntegrationHistory'] as const;
 const llms = ['listUsedLlmConfigurations', 'getUsedLlmConfiguration', 'listLlmConfigurations'] as const;
+const traces = ['listTraces', 'getTrace', 'getTraceStore'] as const;
+const budgets = ['listBudgets', 'getBudget', 'listBudgetPeriods', 'listBudgetWaits', 'getOverview'] as const;
+const prices = ['listPrices', 'listUnpricedModels'] as const;
 const toolServers = ['listUsedToolServers', 'getUsedToolServer', 'listTools'] as const;
 const connections = [
   ...['listDataConnections', 'getDataConnection', 'listDataConnectionTables', 'previewDataConnectionTable'],
 ] as const;
+const eventConnections = ['listEventConnections', 'getEventConnection'] as const;
 const models = ['listSemanticDataModels', 'getSemanticDataModel'] as const;
 const extractions = ['listExtractions', 'getExtraction'] as const;
 const keys = ['listNamedApiKeys'] as const;
@@ -80,6 +90,14 @@ export const changes = {
   sendMessage: conversation,
   cancelRun: conversation,
 
+  createTrigger: aroundTriggers,
+  replaceTrigger: aroundTriggers,
+  deleteTrigger: aroundTriggers,
+  pauseTrigger: aroundTriggers,
+  resumeTrigger: aroundTriggers,
+  rotateTriggerSecret: aroundTriggers,
+  redeliverTriggerEvents: aroundTriggers,
+  tryTrigger: nothing,
   createSchedule: aroundSchedules,
   replaceSchedule: aroundSchedules,
   deleteSchedule: aroundSchedules,
@@ -111,10 +129,18 @@ export const changes = {
   purgeDeadLetters: [...integrations, 'listDeadLetters'],
 
   createLlmConfiguration: llms,
-  updateLlmConfiguration: llms,
+  updateLlmConfiguration: [...llms, 'listUnpricedModels'],
   deleteLlmConfiguration: llms,
   testLlmConfiguration: nothing,
   setLlmDefaults: 'everything',
+
+  createBudget: budgets,
+  updateBudget: budgets,
+  deleteBudget: budgets,
+  createPrice: prices,
+  updatePrice: prices,
+  deletePrice: prices,
+  deleteTraces: traces,
 
   createToolServer: toolServers,
   updateToolServer: toolServers,
@@ -123,6 +149,11 @@ export const changes = {
   updateTool: toolServers,
   acceptTool: toolServers,
 
+  createEventConnection: eventConnections,
+  updateEventConnection: eventConnections,
+  deleteEventConnection: [...eventConnections, ...triggers],
+  testEventConnection: nothing,
+  testEventConnectionSettings: nothing,
   createDataConnection: connections,
   updateDataConnection: connections,
   deleteDataConnection: [...connections, ...models],

@@ -44,6 +44,13 @@ export const navigation: readonly Group[] = [
         create: { label: pages.newSchedule, href: to('/schedules/new'), operation: 'createSchedule' },
       },
       {
+        label: pages.triggers,
+        href: to('/triggers'),
+        letter: 'v',
+        operation: 'listTriggers',
+        create: { label: pages.newTrigger, href: to('/triggers/new'), operation: 'createTrigger' },
+      },
+      {
         label: pages.workItems,
         href: to('/work-items'),
         letter: 'w',
@@ -69,7 +76,11 @@ export const navigation: readonly Group[] = [
   },
   {
     title: shell.improve,
-    places: [{ label: pages.evaluations, href: to('/evaluations'), letter: 'v', operation: 'listDatasets' }],
+    places: [
+      { label: pages.evaluations, href: to('/evaluations'), letter: 'n', operation: 'listDatasets' },
+      { label: pages.traces, href: to('/traces'), letter: 'b', operation: 'listTraces' },
+      { label: pages.costs, href: to('/costs'), letter: 'c', operation: 'getCosts' },
+    ],
   },
   {
     title: shell.connect,
@@ -115,6 +126,17 @@ export const navigation: readonly Group[] = [
         },
       },
       {
+        label: pages.eventConnections,
+        href: to('/event-connections'),
+        letter: 'j',
+        operation: 'listEventConnections',
+        create: {
+          label: pages.newEventConnection,
+          href: to('/event-connections/new'),
+          operation: 'createEventConnection',
+        },
+      },
+      {
         label: pages.semanticDataModels,
         href: to('/semantic-data-models'),
         letter: 'm',
@@ -136,6 +158,18 @@ export const navigation: readonly Group[] = [
   {
     title: shell.manage,
     places: [
+      {
+        label: pages.budgets,
+        href: to('/budgets'),
+        letter: 'b',
+        operation: 'listBudgets',
+        create: {
+          label: pages.newBudget,
+          href: to('/budgets', {}, { new: '1' }),
+          operation: 'createBudget',
+        },
+      },
+      { label: pages.prices, href: to('/prices'), letter: 'f', operation: 'listPrices' },
       {
         label: pages.apiKeys,
         href: to('/api-keys'),
@@ -172,8 +206,9 @@ export const groupsFor = (operations: readonly string[]): Group[] =>
 /** Tells if the page at `pathname` belongs to a place: `/schedules/new` to Schedules. */
 export const isAt = (place: Place, pathname: string): boolean => {
   if (place.href === '/') return pathname === '/';
-  // A schedule lies below its agent, and belongs to Schedules.
-  const shown = /^\/agents\/[^/]+\/schedules\//.test(pathname) ? to('/schedules') : pathname;
+  // Schedules and triggers lie below their agents, and have places of their own.
+  const below = /^\/agents\/[^/]+\/(schedules|triggers)\//.exec(pathname)?.[1];
+  const shown = below === undefined ? pathname : below === 'schedules' ? to('/schedules') : to('/triggers');
   if (shown === to('/role-mappings')) return place.href === to('/users');
   if (shown === to('/branding')) return place.href === to('/settings');
   return shown === place.href || shown.startsWith(`${place.href}/`);

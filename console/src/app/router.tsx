@@ -3,14 +3,18 @@ import { agentsPages } from '../features/agents/routes.ts';
 import { apiKeysPages } from '../features/api-keys/routes.ts';
 import { auditPages } from '../features/audit/routes.ts';
 import { brandingPages } from '../features/branding/routes.ts';
+import { budgetsPages } from '../features/budgets/routes.ts';
 import { conversationsPages } from '../features/conversations/routes.ts';
+import { costsPages } from '../features/costs/routes.ts';
 import { dataConnectionsPages } from '../features/data-connections/routes.ts';
 import { documentIntelligencePages } from '../features/document-intelligence/routes.ts';
 import { evaluationsPages } from '../features/evaluations/routes.ts';
+import { eventConnectionsPages } from '../features/event-connections/routes.ts';
 import { extractionsPages } from '../features/extractions/routes.ts';
 import { integrationsPages } from '../features/integrations/routes.ts';
 import { llmConfigurationsPages } from '../features/llm-configurations/routes.ts';
 import { overviewPages } from '../features/overview/routes.ts';
+import { pricesPages } from '../features/prices/routes.ts';
 import { reviewPages } from '../features/review/routes.ts';
 import { roleMappingsPages } from '../features/role-mappings/routes.ts';
 import { schedulesPages } from '../features/schedules/routes.ts';
@@ -19,6 +23,8 @@ import { settingsPages } from '../features/settings/routes.ts';
 import { signInPage } from '../features/sign-in/routes.ts';
 import { statusPages } from '../features/status/routes.ts';
 import { toolServersPages } from '../features/tool-servers/routes.ts';
+import { tracesPages } from '../features/traces/routes.ts';
+import { triggersPages } from '../features/triggers/routes.ts';
 import { usersPages } from '../features/users/routes.ts';
 import { workItemsPages } from '../features/work-items/routes.ts';
 import { askFirst, root, shell } from '../routing/page.ts';
@@ -37,6 +43,7 @@ const pages = [
   ...reviewPages,
   ...workItemsPages,
   ...schedulesPages,
+  ...triggersPages,
   ...agentsPages,
   ...conversationsPages,
   ...extractionsPages,
@@ -46,7 +53,12 @@ const pages = [
   ...llmConfigurationsPages,
   ...toolServersPages,
   ...dataConnectionsPages,
+  ...eventConnectionsPages,
   ...semanticDataModelsPages,
+  ...tracesPages,
+  ...costsPages,
+  ...budgetsPages,
+  ...pricesPages,
   ...apiKeysPages,
   ...usersPages,
   ...roleMappingsPages,

@@ -1,9 +1,11 @@
 import { useState } from 'react';
 import { useUnsaved } from '../api/index.ts';
 import { readObject } from '../resource/json.ts';
+import { budgets } from '../text/en/budgets.ts';
 import { common } from '../text/en/common.ts';
 import { messages as words } from '../text/en/messages.ts';
 import { ActionDialog, Bar, Button, OutcomeTag, Problem, Textarea } from '../ui/index.ts';
+import { BudgetDecision } from './BudgetDecision.tsx';
 import { WaitingCall } from './Call.tsx';
 import type { Deciding } from './decisions.ts';
 import css from './Messages.module.css';
@@ -122,6 +124,17 @@ export const ApprovalButtons = ({
       </>
     );
   }
+  if (approval.kind === 'budget') {
+    return (
+      <BudgetDecision
+        approval={approval}
+        deciding={deciding}
+        small={small}
+        primary={primary}
+        onDeny={onDeny}
+      />
+    );
+  }
   const off = { small, busy: deciding.busy, disabledReason: deciding.disabledReason };
   const approve = (
     <Button
@@ -165,7 +178,7 @@ export const ApprovalCall = ({
   quiet?: boolean;
 }) => (
   <WaitingCall
-    toolName={approval.tool_name}
+    toolName={approval.kind === 'budget' ? budgets.approvalTitle : approval.tool_name}
     tag={
       <OutcomeTag kind="waits">
         {approval.kind === 'unknown_outcome' ? words.outcomeUnknown : words.waitsForApproval}
@@ -173,7 +186,7 @@ export const ApprovalCall = ({
     }
     note={toolOfReason(approval.reason) === null ? approval.reason : null}
     more={approval.kind === 'unknown_outcome' && deciding ? words.unknownMore : null}
-    args={approval.arguments}
+    args={approval.kind === 'budget' ? undefined : approval.arguments}
   >
     {deciding && !quiet && (
       <ApprovalButtons

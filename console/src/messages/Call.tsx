@@ -137,7 +137,7 @@ export const WaitingCall = ({
     <div className={css.value}>
       {note && <p className={css.note}>{note}</p>}
       {more && <p className={css.note}>{more}</p>}
-      <LongText text={prettyJson(args ?? {})} mono fileName="arguments.json" />
+      {args !== undefined && <LongText text={prettyJson(args ?? {})} mono fileName="arguments.json" />}
     </div>
   </div>
 );

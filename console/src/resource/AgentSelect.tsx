@@ -7,8 +7,9 @@ import { type AgentMode, useAgent, useAgents } from './agents.ts';
 export const AgentSelect = ({
   mode,
   none,
+  required = true,
   ...field
-}: Omit<ComponentProps<typeof Select>, 'options' | 'onSearch' | 'nothing' | 'required'> & {
+}: Omit<ComponentProps<typeof Select>, 'options' | 'onSearch' | 'nothing'> & {
   mode?: AgentMode;
   /** The text if no agent matches. */
   none: string;
@@ -29,7 +30,7 @@ export const AgentSelect = ({
       options={[...found, ...others].map(({ id, name }) => ({ value: id, label: name }))}
       onSearch={setTyped}
       nothing={loading ? common.loading : none}
-      required
+      required={required}
     />
   );
 };

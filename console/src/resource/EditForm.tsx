@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { Edit } from '../api/index.ts';
 import { common } from '../text/en/common.ts';
 import { Button, type ButtonProps, Conflict, type Difference, Form } from '../ui/index.ts';
+import { DiscardButton } from './DiscardButton.tsx';
 import { FormProblems } from './SubmitForm.tsx';
 
 /** Someone else saved first: both versions, and which one stays. */
@@ -42,6 +43,7 @@ export const EditForm = <T, V extends object>({
   save = common.save,
   kind = 'plain',
   actions,
+  discard,
   side,
   wide,
   children,
@@ -53,6 +55,8 @@ export const EditForm = <T, V extends object>({
   save?: string;
   kind?: ButtonProps['kind'];
   actions?: ReactNode;
+  /** Where Discard leads. Without it, the form is as it was, and stays. */
+  discard?: string;
   side?: ReactNode;
   wide?: boolean;
   children: ReactNode;
@@ -77,10 +81,14 @@ export const EditForm = <T, V extends object>({
               {save}
             </Button>
             {actions}
-            {form.dirty && (
-              <Button kind="quiet" onClick={() => form.reset()}>
-                {common.discard}
-              </Button>
+            {discard ? (
+              <DiscardButton href={discard} />
+            ) : (
+              form.dirty && (
+                <Button kind="quiet" onClick={() => form.reset()}>
+                  {common.discard}
+                </Button>
+              )
             )}
           </>
         }

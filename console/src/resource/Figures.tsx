@@ -6,7 +6,7 @@ import css from './Figures.module.css';
 /** A number with its name, as a link to what it counts. */
 export interface Figure {
   name: string;
-  value: number;
+  value: number | string;
   note?: ReactNode;
   href: string;
   /** Below the number: a drawing. */
@@ -22,7 +22,7 @@ export const Figures = ({ title, figures }: { title: string; figures: readonly F
             <Link href={href}>
               <span>{name}</span>{' '}
               <b>
-                {number(value)} {note && <small>{note}</small>}
+                {typeof value === 'number' ? number(value) : value} {note && <small>{note}</small>}
               </b>
               {below}
             </Link>

@@ -22,17 +22,20 @@ export const FormFields = <V extends object>({
     const { hint, also, control } = table[name]!;
     return (
       <Fragment key={name}>
-        {control({
-          ...form.field(name),
-          label: labelOf(name),
-          hint: typeof hint === 'function' ? hint(values) : hint,
-          required: isRequired(name, values),
-          ...(also && {
-            onChange: (value: V[typeof name]) =>
-              form.set({ [name]: value, ...also(value, values) } as unknown as Partial<V>),
-          }),
-          ...more[name],
-        })}
+        {control(
+          {
+            ...form.field(name),
+            label: labelOf(name),
+            hint: typeof hint === 'function' ? hint(values) : hint,
+            required: isRequired(name, values),
+            ...(also && {
+              onChange: (value: V[typeof name]) =>
+                form.set({ [name]: value, ...also(value, values) } as unknown as Partial<V>),
+            }),
+            ...more[name],
+          },
+          values,
+        )}
       </Fragment>
     );
   };
@@ -44,7 +47,7 @@ export const FormFields = <V extends object>({
   };
   return names.filter(isShown).map((name) => {
     const { heading } = table[name]!;
-    const row = rows.find((each) => each.includes(name)) ?? [name];
+    const row = (rows.find((each) => each.includes(name)) ?? [name]).filter(isShown);
     if (name !== row[0]) return null;
     return (
       <Fragment key={name}>

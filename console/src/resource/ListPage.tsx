@@ -31,10 +31,12 @@ import {
   Table,
   useDisabledReason,
 } from '../ui/index.ts';
+import { AgentFilter } from './AgentFilter.tsx';
+import type { AgentMode } from './agents.ts';
 
 /**
- * A filter, which is a parameter of the page's address. `q` is the text filter, one with options is a choice, and any
- * other has no control: only links set it.
+ * A filter, which is a parameter of the page's address. `q` is the text filter, one with options or agents is a choice,
+ * and any other has no control: only links set it.
  */
 interface ListFilter {
   name: string;
@@ -42,6 +44,8 @@ interface ListFilter {
   sentAs?: string;
   label?: string;
   options?: readonly Option[];
+  /** A choice of the agents of this mode. */
+  agents?: AgentMode;
   placeholder?: string;
 }
 
@@ -129,8 +133,16 @@ export const ListPage = <
       {props.children}
       {filters.length > 0 && !empty && (
         <FilterBar set={filtered} onClear={() => clear(names)}>
-          {filters.map(({ name, label = '', options, placeholder }) =>
-            options ? (
+          {filters.map(({ name, label = '', options, agents, placeholder }) =>
+            agents ? (
+              <AgentFilter
+                key={name}
+                label={label}
+                mode={agents}
+                value={search[name]}
+                onChange={(id) => set({ [name]: id })}
+              />
+            ) : options ? (
               <FilterChoice
                 key={name}
                 label={label}

@@ -20,6 +20,7 @@ export const SubmitForm = <V extends object>({
   onSubmit = () => void form.submit(),
   actions,
   discard,
+  side,
   children,
 }: {
   form: FormState<V>;
@@ -28,10 +29,12 @@ export const SubmitForm = <V extends object>({
   onSubmit?: () => void;
   actions?: ReactNode;
   discard?: string;
+  side?: ReactNode;
   children: ReactNode;
 }) => (
   <Form
     onSubmit={onSubmit}
+    side={side}
     actions={
       <>
         <Button type="submit" kind="primary" busy={busy} disabledReason={form.disabledReason}>

@@ -57,7 +57,7 @@ export interface Field<X, V> extends FieldOptions<X, V> {
   secret?: true;
   /** The words of its values. */
   choices?: readonly Option[];
-  control: (props: Control<X>) => ReactNode;
+  control: (props: Control<X>, values: V) => ReactNode;
 }
 
 type TextOptions<V> = FieldOptions<string, V> & { mono?: boolean };

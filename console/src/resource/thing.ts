@@ -11,6 +11,12 @@ export const hrefOfThing = (type: string, id: string, agentId?: string | null): 
       return agentId
         ? to('/agents/$agentId/schedules/$scheduleId', { agentId, scheduleId: id })
         : to('/schedules/$scheduleId', { scheduleId: id });
+    case 'trigger':
+      return agentId
+        ? to('/agents/$agentId/triggers/$triggerId', { agentId, triggerId: id })
+        : to('/triggers/$triggerId', { triggerId: id });
+    case 'event_connection':
+      return to('/event-connections/$eventConnectionId', { eventConnectionId: id });
     case 'conversation':
       return agentId
         ? to('/agents/$agentId/conversations/$conversationId', { agentId, conversationId: id })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toPseudo } from './catalog.ts';
-import { bytes, duration, list, number, percent, plural } from './format.ts';
+import { bytes, duration, list, number, percent, plural, usd } from './format.ts';
 
 test('a duration has its two largest units', () => {
   const seconds = (count: number) => duration(count * 1_000);
@@ -11,6 +11,17 @@ test('a duration has its two largest units', () => {
     '3 h 12 min',
     '1 d',
     '11 d 13 h',
+  ]);
+});
+
+test('money has two decimals, and below a cent two digits that count', () => {
+  expect([0, 1_204_500_000_000, 120_000_000, 3_495_000, 168_000, 1].map(usd)).toEqual([
+    '$0.00',
+    '$1,204.50',
+    '$0.12',
+    '$0.0035',
+    '$0.00017',
+    '$0.000000001',
   ]);
 });
 

@@ -11,6 +11,15 @@ const lists = new Intl.ListFormat(locale, { type: 'conjunction' });
 /** `1,418`. */
 export const number = (value: number): string => numbers.format(value);
 
+const cents = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const parts = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumSignificantDigits: 2 });
+
+/** `$1,204.50` of nano-USD; below a cent with two digits that count: `$0.00017`. */
+export const usd = (nano: number): string => {
+  const dollars = nano / 1e9;
+  return `$${(dollars === 0 || dollars >= 0.01 ? cents : parts).format(dollars)}`;
+};
+
 /** `99.2 %` of a share between 0 and 1. */
 export const percent = (share: number): string => `${percents.format(share * 100)} %`;
 

@@ -1,2 +1,2 @@
 export { catalog } from './catalog.ts';
-export { bytes, duration, list, number, percent, plural } from './format.ts';
+export { bytes, duration, list, number, percent, plural, usd } from './format.ts';

@@ -1,4 +1,13 @@
 export { Compressor } from './wire/compress.ts';
+export {
+  type DecodedScope,
+  type DecodedSpan,
+  decodeResource,
+  decodeScope,
+  decodeSpan,
+  type JsonAttributes,
+  type JsonValue,
+} from './wire/decode.ts';
 export { gunzip, gzip, type Inflated, unzstd } from './wire/gzip.ts';
 export { fromJson } from './wire/json.ts';
 export { JsonThread } from './wire/json-thread.ts';
@@ -13,4 +22,5 @@ export {
 export { WireReader } from './wire/protobuf.ts';
 export { type Reserve, readBody, release } from './wire/request-body.ts';
 export { withResourceAttributes } from './wire/resource.ts';
+export { type Around, eachSpan, joinSpans, type SpansAround } from './wire/spans.ts';
 export { mostSpans, type Scan, scan, selectSpans, takeSpans } from './wire/wire.ts';

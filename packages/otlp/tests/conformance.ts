@@ -205,6 +205,41 @@ export const conformance = (openFixture: () => Promise<LogFixture>, sequences: n
     });
   }
 
+  test('a jump passes all that is queued, as it is counted, and nothing that comes later', async () => {
+    await log.append([slice('a', 3, [1, 2])]);
+    await fixture.settled();
+    await log.commit((await log.read(1, 10_000))!, 1, { delivered: 1 });
+    expect(await log.jump(1, async () => ({ discarded: 1 }))).toBe(false);
+    const ordinals: number[] = [];
+    const jumped = await log.jump(1, async (through) => {
+      ordinals.push(through);
+      await log.append([slice('b', 1, [1])]);
+      return { delivered: 1, discarded: 1 };
+    });
+    expect([jumped, ordinals]).toEqual([true, [3]]);
+    await fixture.settled();
+    expect(log.counters(1)).toMatchObject({ delivered: 2, discarded: 1, queued: 1 });
+    await reopen();
+    expect(await drain(1)).toEqual(['b-0']);
+    expect(await log.jump(1, async () => ({}))).toBe(false);
+    expect(log.counters(2)).toMatchObject({ queued: 3 });
+  });
+
+  test('a removal can be taken back, and no count is lost', async () => {
+    await log.append([slice('a', 3, [1])]);
+    await fixture.settled();
+    await log.commit((await log.read(1, 10_000))!, 1, { delivered: 1 });
+    await log.remove(1);
+    await log.append([slice('b', 2, [1])]);
+    await log.restore(1);
+    await log.append([slice('c', 1, [1])]);
+    expect((await drain(1)).at(-1)).toBe('c-0');
+    await reopen();
+    const { queued, ...ended } = log.counters(1);
+    expect([sum({ ...ended, queued }), queued]).toEqual([6, 0]);
+    expect(log.integrations()).toEqual([{ number: 1, removed: false }]);
+  });
+
   test('a body that a client compressed is read as it arrived, in a batch of its own', async () => {
     await log.append([slice('a', 1, [1])]);
     await log.append([{ ...slice('b', 1, [1]), gzip: true }]);

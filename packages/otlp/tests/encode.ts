@@ -7,7 +7,13 @@ export interface TestSpan {
   /** Hex; made from `name` if left out. '' leaves the field out. */
   traceId?: string;
   spanId?: string;
+  parentSpanId?: string;
   name: string;
+  /** Nanoseconds since 1970. */
+  start?: bigint;
+  end?: bigint;
+  /** Status ERROR with this message. */
+  error?: string;
   attributes?: Record<string, TestValue | undefined>;
   /** Raw bytes of further fields. */
   unknown?: Buffer;
@@ -63,14 +69,27 @@ const hash = (text: string, bytes: number): string => {
   return hex.slice(0, bytes * 2);
 };
 
+const fixed64 = (number: number, value: bigint | undefined): Buffer => {
+  if (value === undefined) return Buffer.alloc(0);
+  const bytes = Buffer.alloc(9, number * 8 + 1);
+  bytes.writeBigUInt64LE(value, 1);
+  return bytes;
+};
+
 export const encodeSpan = (span: TestSpan): Buffer => {
   const id = (number: number, hex: string) =>
     hex === '' ? Buffer.alloc(0) : lengthField(number, Buffer.from(hex, 'hex'));
   return Buffer.concat([
     id(1, span.traceId ?? hash(`trace ${span.name}`, 16)),
     id(2, span.spanId ?? hash(`span ${span.name}`, 8)),
+    id(4, span.parentSpanId ?? ''),
     lengthField(5, span.name),
+    fixed64(7, span.start),
+    fixed64(8, span.end),
     attributes(9, span.attributes),
+    ...(span.error === undefined
+      ? []
+      : [lengthField(15, Buffer.concat([lengthField(2, span.error), Buffer.from([0x18, 2])]))]),
     span.unknown ?? Buffer.alloc(0),
   ]);
 };

@@ -211,6 +211,18 @@ export const findRootId = async (executor: Executor, id: string): Promise<string
   return rows[0]?.root ?? id;
 };
 
+/** The kind of the principal `id`, also of a person who was deleted. Any other that is gone counts as a service account. */
+export const findPrincipalKind = async (
+  executor: Executor,
+  id: string,
+): Promise<'person' | 'service_account' | 'system'> => {
+  if (!isId(id)) return id === 'bootstrap' ? 'service_account' : 'system';
+  const { rows } = await sql`
+    select 1 from users where id = ${id}::uuid union all
+    select 1 from audits where target_type = 'user' and target_id = ${id} limit 1`.execute(executor);
+  return rows.length > 0 ? 'person' : 'service_account';
+};
+
 export const findKey = (executor: Executor, id: string): Promise<Key | undefined> =>
   selectKeys(executor).where('k.id', '=', id).executeTakeFirst();
 

@@ -1,6 +1,6 @@
+import { emailAddress } from '../../lib/email.ts';
 import { pointerTokens, valueAtTokens } from '../../lib/json-pointer.ts';
 import { isObject } from '../../lib/objects.ts';
-import { emailAddress } from './email.ts';
 import type { Claims } from './store.ts';
 
 /** The own property `name` of `object`, so that `constructor` is a claim like any other. */

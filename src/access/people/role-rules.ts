@@ -1,6 +1,6 @@
+import { asciiLower, emailDomain } from '../../lib/email.ts';
 import { roles } from '../../lib/principal.ts';
 import { claimAt, claimPath, incompleteClaims, isEmailVerified, valuesOf } from './claims.ts';
-import { asciiLower, emailDomain } from './email.ts';
 import type { MappingFields } from './role-mapping-store.ts';
 import type { Claims } from './store.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id, jsonObject, optional, pageQuery, text, timestamp } from '../../http/index.ts';
+import { asciiLower, emailAddress } from '../../lib/email.ts';
 import { roles } from '../../lib/principal.ts';
-import { asciiLower, emailAddress } from './email.ts';
 import { endedKeys } from './ended-keys.ts';
 import type { ShownUser, UserRow } from './store.ts';
 

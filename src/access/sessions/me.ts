@@ -34,6 +34,10 @@ export interface MeParts {
     /** Resolves to the number of Work Items that wait for a person. */
     countReviews(executor: Executor): Promise<number>;
   };
+  alerts: {
+    /** Resolves to the number of alerts that fire and that no one has acknowledged. */
+    countOpen(executor: Executor, isAdmin: boolean): Promise<number>;
+  };
 }
 
 export const me = z
@@ -59,6 +63,10 @@ export const me = z
       .describe(
         'How many Work Items wait for a person, at most 1,000; null without the scope `work_items:read`.',
       ),
+    firing_alerts: z
+      .int()
+      .nullable()
+      .describe('How many alerts fire that no one has acknowledged; null without the scope `alerts:read`.'),
     base_url: z.string().describe('The address of the API.'),
     otlp_url: z.string().describe('Where traces are sent (OTLP over HTTP).'),
     version: z.string().describe('The version of the platform.'),
@@ -100,6 +108,9 @@ export const findMe = async (
       .map((operation) => operation.id),
     review_count: scopesAllow(scopes, 'work_items:read')
       ? await parts.workItems.countReviews(executor)
+      : null,
+    firing_alerts: scopesAllow(scopes, 'alerts:read')
+      ? await parts.alerts.countOpen(executor, roleAllows(role, 'admin'))
       : null,
     base_url: base,
     otlp_url: `${base}/telemetry/v1/traces`,

@@ -1,14 +1,6 @@
 import type { ShownFailure } from '../../http/index.ts';
 import { errorStatus } from '../../lib/errors.ts';
-
-const escapes: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => escapes[c]!);
+import { escapeHtml } from '../../lib/html.ts';
 
 const titles: Record<number, string> = {
   [errorStatus.forbidden]: 'You cannot sign in',

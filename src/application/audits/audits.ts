@@ -1,8 +1,10 @@
-import { type AuditMatch, findFacets, toAuditEntry } from '../../audit/index.ts';
+import { findFacets, type listAudits, toAuditEntry } from '../../audit/index.ts';
 import type { Executor } from '../../database/index.ts';
 import type { Principal } from '../../lib/principal.ts';
 import { search } from '../search/search.ts';
 import { listTargets } from './store.ts';
+
+type Match = NonNullable<Parameters<typeof listAudits>[1]['any']>;
 
 const mostPrincipals = 100;
 
@@ -10,7 +12,7 @@ const mostPrincipals = 100;
  * Returns the filter for `q`: a part of an action, of the name of who did it or of what it was done to, or one of their
  * ids or that of the request. Deleted things are found by their ids only: the log has no names of them.
  */
-export const matchOf = async (executor: Executor, q: string, principal: Principal): Promise<AuditMatch> => {
+export const matchOf = async (executor: Executor, q: string, principal: Principal): Promise<Match> => {
   const text = q.toLowerCase();
   const has = (value: string) => value.toLowerCase().includes(text);
   const { actions, principals } = await findFacets(executor);

@@ -4,27 +4,50 @@ import { testServices } from '../../../tests/harness/services.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { keyAttention } from '../../access/keys/attention.ts';
 import { versionAttention } from '../../agents/versions/attention.ts';
+import { alertAttention } from '../../alerts/attention.ts';
 import { auditAttention } from '../../audit/attention.ts';
+import { budgetAttention } from '../../budgets/attention.ts';
+import { channelAttention } from '../../channels/attention.ts';
+import { priceAttention } from '../../charges/attention.ts';
+import { findSpent } from '../../charges/recent.ts';
 import { integrationAttention, readIntegrations } from '../../observability/overview/attention.ts';
 import { deliveredByHour } from '../../observability/overview/numbers.ts';
 import { replicaAttention } from '../../replicas/attention.ts';
 import { listRoles } from '../../replicas/store.ts';
 import { scheduleAttention } from '../../schedules/overview/attention.ts';
 import { ScheduleNumbers } from '../../schedules/overview/numbers.ts';
+import { triggerAttention } from '../../triggers/overview/attention.ts';
+import { TriggerNumbers } from '../../triggers/overview/numbers.ts';
 import { workItemAttention } from '../../work-items/overview/attention.ts';
 import { WorkItemNumbers } from '../../work-items/overview/numbers.ts';
 import { OverviewReader } from './overview.ts';
 
 const parts = () => ({
   schedules: { attention: scheduleAttention, numbers: new ScheduleNumbers() },
+  triggers: { attention: triggerAttention, numbers: new TriggerNumbers() },
   workItems: { attention: workItemAttention, numbers: new WorkItemNumbers() },
   integrations: { read: readIntegrations, attention: integrationAttention, delivered: deliveredByHour },
   replicas: { roles: listRoles, attention: replicaAttention },
   keyAttention,
   auditAttention,
   agentAttention: versionAttention,
+  costs: { spent: findSpent, attention: priceAttention },
+  budgetAttention,
+  alertAttention,
+  channelAttention,
 });
-const all = { workItems: true, agents: true, integrations: true, keys: true, audit: true };
+const all = {
+  triggers: true,
+  workItems: true,
+  agents: true,
+  integrations: true,
+  keys: true,
+  audit: true,
+  costs: true,
+  alerts: true,
+  channels: true,
+  budgetsOfPeople: true,
+};
 
 onPostgres((_name, open) => {
   it('of an empty workspace is not kept, so that the first agent is seen at once', async () => {

@@ -1,32 +1,48 @@
 import type { Access } from '../../access/index.ts';
 import type { Agents } from '../../agents/index.ts';
+import type { Alerts } from '../../alerts/index.ts';
 import type { Audit } from '../../audit/index.ts';
+import type { Budgets } from '../../budgets/index.ts';
+import type { Channels } from '../../channels/index.ts';
+import type { Charges } from '../../charges/index.ts';
 import type { Database } from '../../database/index.ts';
 import { type Attention, sorted } from '../../lib/attention.ts';
 import type { Observability } from '../../observability/index.ts';
 import { findScheduling, type Replicas } from '../../replicas/index.ts';
 import type { Schedules } from '../../schedules/index.ts';
 import type { Settings } from '../../settings/index.ts';
+import type { Triggers } from '../../triggers/index.ts';
 import type { WorkItems } from '../../work-items/index.ts';
 import { findSetup, type Setup } from './setup-store.ts';
 
 export interface OverviewParts {
   schedules: Schedules['overview'];
+  triggers: Triggers['overview'];
   workItems: WorkItems['overview'];
   integrations: Observability['overview'];
   replicas: Replicas['overview'];
   keyAttention: Access['keyAttention'];
   auditAttention: Audit['attention'];
   agentAttention: Agents['attention'];
+  costs: Charges['overview'];
+  budgetAttention: Budgets['attention'];
+  alertAttention: Alerts['attention'];
+  channelAttention: Channels['attention'];
 }
 
 /** Parts of the Overview that a caller may see. */
 export interface Permitted {
+  triggers: boolean;
   workItems: boolean;
   agents: boolean;
   integrations: boolean;
   keys: boolean;
   audit: boolean;
+  costs: boolean;
+  alerts: boolean;
+  channels: boolean;
+  /** Budgets of persons, and alerts about them. */
+  budgetsOfPeople: boolean;
 }
 
 const hour = 3_600_000;
@@ -38,8 +54,10 @@ export interface Overview {
   attention: Attention[];
   work_items: (Awaited<ReturnType<OverviewParts['workItems']['numbers']['read']>> & { slots: number }) | null;
   schedules: Awaited<ReturnType<OverviewParts['schedules']['numbers']['read']>>;
+  triggers: Awaited<ReturnType<OverviewParts['triggers']['numbers']['read']>> | null;
   integrations: Awaited<ReturnType<OverviewParts['integrations']['read']>> | null;
   spans: (Awaited<ReturnType<OverviewParts['integrations']['delivered']>> & { queued: number }) | null;
+  costs: Awaited<ReturnType<OverviewParts['costs']['spent']>> | null;
   setup: Setup;
 }
 
@@ -77,8 +95,20 @@ export class OverviewReader {
 
   #compute(permitted: Permitted, hours: number): Promise<Overview> {
     return this.#db.run(async (executor) => {
-      const { schedules, workItems, integrations, replicas, keyAttention, auditAttention, agentAttention } =
-        this.#parts;
+      const {
+        schedules,
+        triggers,
+        workItems,
+        integrations,
+        replicas,
+        keyAttention,
+        auditAttention,
+        agentAttention,
+        costs,
+        budgetAttention,
+        alertAttention,
+        channelAttention,
+      } = this.#parts;
       const [scheduling, roles] = await Promise.all([findScheduling(executor), replicas.roles(executor)]);
       const now = scheduling.now.getTime();
       const begin = now - hours * hour;
@@ -94,6 +124,20 @@ export class OverviewReader {
           work_items: { ...counts, slots },
         };
       };
+      const readTriggers = async () => {
+        const allowUnsigned = this.#settings().ALLOW_UNSIGNED_WEBHOOKS;
+        return {
+          attention: await triggers.attention(executor, allowUnsigned),
+          triggers: await triggers.numbers.read(executor, allowUnsigned, begin, now),
+        };
+      };
+      const readMoney = async () => ({
+        costs: await costs.spent(executor),
+        attention: [
+          ...(await costs.attention(executor, from)),
+          ...(await budgetAttention(executor, permitted.budgetsOfPeople)),
+        ],
+      });
       const readOthers = async () => {
         const states = permitted.integrations ? await integrations.read(executor, now) : null;
         return {
@@ -101,6 +145,8 @@ export class OverviewReader {
             ...(states ? integrations.attention(states, from, now) : []),
             ...(permitted.audit ? await auditAttention(executor, now) : []),
             ...(permitted.agents ? await agentAttention(executor, from) : []),
+            ...(permitted.alerts ? await alertAttention(executor, permitted.budgetsOfPeople) : []),
+            ...(permitted.channels ? await channelAttention(executor) : []),
             ...(permitted.keys ? await keyAttention(executor, now) : []),
           ],
           integrations: states,
@@ -112,10 +158,12 @@ export class OverviewReader {
         };
       };
       // Side by side, each on a connection of its own: on PostgreSQL it takes as long as the longest.
-      const [ofSchedules, numbers, items, { attention, ...others }] = await Promise.all([
+      const [ofSchedules, numbers, items, events, money, { attention, ...others }] = await Promise.all([
         schedules.attention(executor, scheduling, from),
         schedules.numbers.read(executor, begin, now),
         permitted.workItems ? readWorkItems() : null,
+        permitted.triggers ? readTriggers() : null,
+        permitted.costs ? readMoney() : null,
         readOthers(),
       ]);
       return {
@@ -124,10 +172,14 @@ export class OverviewReader {
           ...replicas.attention(roles, scheduling),
           ...ofSchedules,
           ...(items?.attention ?? []),
+          ...(events?.attention ?? []),
+          ...(money?.attention ?? []),
           ...attention,
         ]),
         work_items: items?.work_items ?? null,
         schedules: numbers,
+        triggers: events?.triggers ?? null,
+        costs: money?.costs ?? null,
         ...others,
       };
     });

@@ -62,6 +62,22 @@ const schedules = z
   })
   .meta({ id: 'OverviewSchedules' });
 
+const triggers = z
+  .object({
+    enabled: z.int().describe('That receive events.'),
+    paused: z.int(),
+    blocked: z.int().describe('Enabled, but they can receive no events.'),
+    per_hour: z.array(
+      z.object({
+        t: timestamp,
+        fired: z.int().describe('Events that started a Work Item.'),
+        other: z.int().describe('Events that started none, as the trigger says.'),
+        failed: z.int().describe('Events that were invalid or lost.'),
+      }),
+    ),
+  })
+  .meta({ id: 'OverviewTriggers' });
+
 const integration = z
   .object({
     id,
@@ -85,6 +101,7 @@ const overview = z
     attention: z.array(attention).describe('By severity, then by kind, the oldest first.'),
     work_items: workItems.nullable().describe('Null if you may not read Work Items.'),
     schedules,
+    triggers: triggers.nullable().describe('Null if you may not read triggers.'),
     integrations: z
       .array(integration)
       .nullable()
@@ -96,6 +113,16 @@ const overview = z
         per_hour: z.array(z.object({ t: timestamp, delivered: z.int() })),
       })
       .nullable(),
+    costs: z
+      .object({
+        today: z.int().describe('In nano-USD, like the next two; days and months are those of UTC.'),
+        yesterday_same_time: z.int().describe('From the start of yesterday until this time of the day.'),
+        month: z.int(),
+        unknown_calls: z.int().describe('Calls of this month whose price or usage is not known.'),
+      })
+      .nullable()
+      .meta({ id: 'OverviewCosts' })
+      .describe('What calls of models cost. Null if you may not read costs.'),
     setup: z
       .object({
         agent: z.boolean(),
@@ -116,10 +143,15 @@ const permittedTo = ({ role, scopes }: Principal): Permitted => {
   const isAdmin = roleAllows(role, 'admin');
   return {
     workItems: scopesAllow(scopes, 'work_items:read'),
+    triggers: scopesAllow(scopes, 'triggers:read'),
     agents: scopesAllow(scopes, 'agents:read'),
     integrations: isAdmin && scopesAllow(scopes, 'observability:read'),
     keys: isAdmin && scopesAllow(scopes, 'access:read'),
     audit: isAdmin && scopesAllow(scopes, 'audit:read'),
+    costs: roleAllows(role, 'builder') && scopesAllow(scopes, 'costs:read'),
+    alerts: scopesAllow(scopes, 'alerts:read'),
+    channels: roleAllows(role, 'builder') && scopesAllow(scopes, 'alerts:read'),
+    budgetsOfPeople: isAdmin,
   };
 };
 

@@ -42,10 +42,3 @@ export class NotTaken extends Error {
 /** The platform's own database is no data connection: its tables hold the secrets and the audit log. */
 export const ownDatabaseFailure = (): ConnectionFailure =>
   new ConnectionFailure('denied', "This is the platform's own database, which cannot be used.", 'resolve');
-
-/** The code of a socket, TLS or driver error, which names the failure without quoting anything that was sent. */
-export const codeOf = (error: unknown): string => {
-  const { code, errno } = (error ?? {}) as { code?: unknown; errno?: unknown };
-  if (typeof code === 'string' && /^[\w-]{1,60}$/.test(code)) return code;
-  return typeof errno === 'number' ? String(errno) : 'no code';
-};

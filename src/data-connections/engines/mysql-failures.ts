@@ -1,4 +1,5 @@
-import { ConnectionFailure, codeOf, QueryFailure } from './failures.ts';
+import { codeOf } from '../../lib/foreign-socket.ts';
+import { ConnectionFailure, QueryFailure } from './failures.ts';
 import { tlsFailure } from './socket.ts';
 import { timedOut } from './watch.ts';
 

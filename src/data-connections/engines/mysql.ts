@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { sessionStatements } from '@agent-platform/sql';
 import { type Connection, createConnection, type FieldPacket } from 'mysql2';
+import { tlsOptions } from '../../lib/tls.ts';
 import type { Engine, OpenParts, ReadQuery, ServerInfo, Session } from './engine.ts';
 import { ConnectionFailure, NotTaken, QueryFailure } from './failures.ts';
 import { listMysqlTables, writableSql } from './mysql-catalog.ts';
@@ -9,7 +10,7 @@ import { queryFailure, signInFailure } from './mysql-failures.ts';
 import { datatypeOfField, isFloat, shortestFloat } from './mysql-types.ts';
 import { Progress } from './progress.ts';
 import type { ServerSettings } from './settings.ts';
-import { guarded, openSocket, tlsFailure, tlsOptions } from './socket.ts';
+import { guarded, openSocket, tlsFailure } from './socket.ts';
 import { RowCollector, type Rows } from './values.ts';
 import { watched } from './watch.ts';
 

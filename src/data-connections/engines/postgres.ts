@@ -4,13 +4,14 @@ import { sessionStatements } from '@agent-platform/sql';
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import type { Address } from '../../lib/egress.ts';
+import { connectTo } from '../../lib/foreign-socket.ts';
 import type { Engine, OpenParts, ReadQuery, ServerInfo, Session } from './engine.ts';
 import { ConnectionFailure, NotTaken, ownDatabaseFailure } from './failures.ts';
 import { listPostgresTables } from './postgres-catalog.ts';
 import { queryFailure, signInFailure } from './postgres-failures.ts';
 import { datatypeOfOid } from './postgres-types.ts';
 import type { ServerSettings } from './settings.ts';
-import { coalesceWrites, connectTo, guardListeners, openSocket, tlsFailure, upgrade } from './socket.ts';
+import { coalesceWrites, guardListeners, openSocket, tlsFailure, upgrade } from './socket.ts';
 import { RowCollector, type Rows } from './values.ts';
 import { watched } from './watch.ts';
 

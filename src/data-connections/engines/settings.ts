@@ -1,18 +1,10 @@
+import type { TlsSettings } from '../../lib/tls.ts';
+
+export type { TlsSettings } from '../../lib/tls.ts';
+
 /** The engines of data connections. `mysql` is MariaDB too. */
 export const engineNames = ['postgres', 'mysql', 'sqlite'] as const;
 export type EngineName = (typeof engineNames)[number];
-
-export const tlsModes = ['disable', 'require', 'verify_full'] as const;
-
-export interface TlsSettings {
-  /** `require` encrypts without checking who the server is; `verify_full` checks its certificate and its name. */
-  mode: (typeof tlsModes)[number];
-  /** PEM, like the two below. Instead of the authorities that Node trusts. */
-  ca?: string;
-  client_certificate?: string;
-  /** Secret. */
-  client_key?: string;
-}
 
 export interface ServerSettings {
   host: string;

@@ -1,25 +1,12 @@
-import { connect, isIP, type Socket } from 'node:net';
-import { type ConnectionOptions, checkServerIdentity, connect as connectTls, type TLSSocket } from 'node:tls';
+import type { Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { type Address, type Egress, EgressError } from '../../lib/egress.ts';
-import { withTimeout } from '../../lib/with-timeout.ts';
+import { codeOf, connectTo } from '../../lib/foreign-socket.ts';
+import { tlsIdentity, tlsOptions } from '../../lib/tls.ts';
 import type { OwnDatabase } from './engine.ts';
-import { ConnectionFailure, codeOf, ownDatabaseFailure } from './failures.ts';
+import { ConnectionFailure, ownDatabaseFailure } from './failures.ts';
 import type { Progress } from './progress.ts';
 import type { ServerSettings, TlsSettings } from './settings.ts';
-
-/** Opens a TCP connection to an address that egress has permitted. */
-export const connectTo = ({ address, family }: Address, port: number, withinMs: number): Promise<Socket> => {
-  const socket = connect({ host: address, port, family, noDelay: true, keepAlive: true });
-  const connected = new Promise<Socket>((resolve, reject) => {
-    socket.once('connect', () => resolve(socket));
-    // For as long as the socket lives: an error without a listener would end the process.
-    socket.on('error', reject);
-  });
-  return withTimeout(connected, withinMs, () => new Error('no response')).catch((error) => {
-    socket.destroy();
-    throw error;
-  });
-};
 
 const resolveHost = async (
   { host, port, database }: ServerSettings,
@@ -68,14 +55,6 @@ export const openSocket = async (
   throw new ConnectionFailure('unreachable', `The host does not accept connections (${code}).`);
 };
 
-/** The options of TLS for a host, whatever the protocol. */
-export const tlsOptions = ({ mode, ca, client_certificate, client_key }: TlsSettings): ConnectionOptions => ({
-  ...(ca === undefined ? {} : { ca }),
-  ...(client_certificate === undefined ? {} : { cert: client_certificate }),
-  ...(client_key === undefined ? {} : { key: client_key }),
-  rejectUnauthorized: mode === 'verify_full',
-});
-
 export const tlsFailure = (error: unknown): ConnectionFailure =>
   new ConnectionFailure('tls', `TLS failed (${codeOf(error)}).`, 'tls');
 
@@ -87,10 +66,7 @@ export const upgrade = (socket: Socket, host: string, tls: TlsSettings): Promise
       const secure = connectTls({
         ...tlsOptions(tls),
         socket,
-        // Not an address: RFC 6066, section 3. Without a server name, Node would check the certificate for `localhost`.
-        ...(isIP(host) === 0 ? { servername: host } : {}),
-        checkServerIdentity: (_name, certificate) =>
-          tls.mode === 'verify_full' ? checkServerIdentity(host, certificate) : undefined,
+        ...tlsIdentity(host, tls),
       });
       secure.once('secureConnect', () => resolve(secure));
       secure.on('error', fail);

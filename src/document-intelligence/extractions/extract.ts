@@ -110,6 +110,7 @@ const askWindows = async (
   let answer: unknown = null;
   for (const messages of questions) {
     const reply = await model.askForObject({
+      purpose: 'extraction',
       messages,
       schema: printed,
       as: 'reply',

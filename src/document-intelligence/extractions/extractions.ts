@@ -1,11 +1,12 @@
 import { rm } from 'node:fs/promises';
 import type { Database, Tx } from '../../database/index.ts';
 import type { SealedColumn, Vault } from '../../lib/crypto.ts';
+import type { ApiError } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
 import { type Extracted, maxRunMs } from './extract.ts';
-import { ExtractionFailure, errorOf } from './failure.ts';
+import { budgetRefusalOf, ExtractionFailure, errorOf } from './failure.ts';
 import {
   deleteExtractionRow,
   type ExtractionRow,
@@ -95,13 +96,13 @@ export class Extractions {
     record: ExtractionRecord,
     path: string,
     work: (signal: AbortSignal, onStart: () => void) => Promise<Extracted>,
-  ): Promise<void> {
+  ): Promise<ApiError | null> {
     const controller = new AbortController();
     const done = this.#work(id, record, controller, work).finally(async () => {
       this.#inFlight.delete(id);
       await rm(path, { force: true });
     });
-    this.#inFlight.set(id, { controller, done });
+    this.#inFlight.set(id, { controller, done: done.then(() => {}) });
     this.loop.wake();
     return done;
   }
@@ -111,7 +112,7 @@ export class Extractions {
     record: ExtractionRecord,
     controller: AbortController,
     work: (signal: AbortSignal, onStart: () => void) => Promise<Extracted>,
-  ): Promise<void> {
+  ): Promise<ApiError | null> {
     let limit: NodeJS.Timeout | undefined;
     let marked: Promise<void> | undefined;
     const onStart = (): void => {
@@ -125,6 +126,7 @@ export class Extractions {
       const { pageCount: pages, ...result } = await work(controller.signal, onStart);
       await marked;
       await this.#finish(id, 'COMPLETED', { ...record, ...result, file: { ...record.file, pages } });
+      return null;
     } catch (error) {
       await marked;
       const failure = errorOf(controller.signal.aborted ? controller.signal.reason : error);
@@ -133,6 +135,7 @@ export class Extractions {
       await this.#finish(id, 'ERROR', { ...record, error: failure }).catch((cause: unknown) =>
         this.#log.error({ err: cause, extraction_id: id }, 'the end of an extraction was not written'),
       );
+      return budgetRefusalOf(error);
     } finally {
       clearTimeout(limit);
     }

@@ -19,7 +19,7 @@ import {
   type UploadSpec,
   uploadRoute,
 } from '../../http/index.ts';
-import { notFound, unprocessable } from '../../lib/errors.ts';
+import { type ApiError, notFound, unprocessable } from '../../lib/errors.ts';
 import { isId, newId } from '../../lib/ids.ts';
 import type { Principal } from '../../lib/principal.ts';
 import type { AskModel } from '../../llm-configurations/index.ts';
@@ -195,7 +195,7 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
     { actor, transaction }: Pick<Context, 'actor' | 'transaction'>,
     request: ExtractionRequest,
     { path, file }: Waiting,
-  ): Promise<{ extractionId: string; done: Promise<void> }> => {
+  ): Promise<{ extractionId: string; done: Promise<ApiError | null> }> => {
     const kind = kindOf(file.content_type, file.name);
     if (!kind) {
       throw unprocessable(
@@ -253,7 +253,7 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
       summary: 'Extract data from a document',
       description:
         'Takes a form with the document, or JSON that names a file of a conversation or a Work Item. The response is 202 if the result is not there in time: get the extraction later. The document is not kept.',
-      otherStatuses: [400, 404, 422],
+      otherStatuses: [400, 404, 412, 422],
       upload,
       body: extractionBody,
       response: { 200: extraction, 202: extraction },
@@ -268,11 +268,12 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
         if (request.waitSeconds > 0) {
           const late = new AbortController();
           const either = AbortSignal.any([signal, late.signal]);
-          await Promise.race([
+          const refusal = await Promise.race([
             done,
-            sleep(request.waitSeconds * 1_000, undefined, { signal: either }).catch(() => {}),
+            sleep(request.waitSeconds * 1_000, null, { signal: either }).catch(() => null),
           ]);
           late.abort();
+          if (refusal) throw refusal;
         }
         const row = await db.run((executor) => findExtraction(executor, extractionId));
         if (!row) throw notFound('extraction');

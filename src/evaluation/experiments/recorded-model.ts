@@ -33,6 +33,7 @@ export const recordedModel = ({ replies, continued }: Tape, onEnd: () => never):
           text: message.text,
           toolCalls: message.tool_calls,
           usage: { ...noUsage, ...recorded?.usage },
+          tokens: null,
           finishReason: recorded?.finish_reason ?? (hasCalls ? 'tool-calls' : 'stop'),
           responseModel: 'recorded',
           responseId: null,

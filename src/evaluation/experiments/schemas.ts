@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { costFields } from '../../charges/index.ts';
 import { id, jsonValue, optional, pageOf, pageQuery, text, timestamp } from '../../http/index.ts';
 import { runUsage } from '../../lib/usage.ts';
 import { messagePart } from '../../messages/index.ts';
@@ -79,6 +80,7 @@ export const publicExperiment = z
     ),
     usage: runUsage,
     judge_usage: usage.describe('What graders used.'),
+    ...costFields,
     duration_ms: z.object({ p50: z.int(), p95: z.int() }).nullable().describe('Of its ended trials.'),
     llms: z
       .array(z.object({ llm_id: id, revision: z.int(), model: z.string() }))

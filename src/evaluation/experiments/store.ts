@@ -25,13 +25,17 @@ export interface ExperimentRow extends TrialModes {
   trials: number;
   cancelled_at: Date | null;
   finished_at: Date | null;
+  cost_nano_usd: number;
+  /** Calls of models without a known amount. */
+  unknown_calls: number;
   created_by: string;
   created_at: Date;
 }
 
 const columns = sql`e.id, e.dataset_id, e.agent_id, e.agent_version as version, e.repetitions, e.tools,
   e.replay_order as order, e.on_divergence, e.model, e.approvals, e.graders, e.tags, e.reuse, e.llms, e.publication_id,
-  e.trials, e.cancelled_at, e.finished_at, e.created_by, e.created_at`;
+  e.trials, e.cancelled_at, e.finished_at, e.cost_nano_usd, e.unknown_calls,
+  e.created_by, e.created_at`;
 
 export const findExperiment = async (executor: Executor, id: string): Promise<ExperimentRow | undefined> => {
   const { rows } = await sql<ExperimentRow>`select ${columns} from experiments e where e.id = ${id}`.execute(
@@ -81,7 +85,10 @@ export const listExperiments = async (
   return rows;
 };
 
-export type NewExperiment = Omit<ExperimentRow, 'cancelled_at' | 'finished_at' | 'created_at'>;
+export type NewExperiment = Omit<
+  ExperimentRow,
+  'cancelled_at' | 'finished_at' | 'cost_nano_usd' | 'unknown_calls' | 'created_at'
+>;
 
 /** A trial that is to be made. */
 export interface NewTrial {

@@ -88,7 +88,7 @@ const isDone = (messages: readonly Message[]): boolean => {
 export const runTrial = async (
   outer: Pick<
     Run<unknown>,
-    'id' | 'agentId' | 'agentVersion' | 'createdBy' | 'owner' | 'attributes' | 'held'
+    'id' | 'agentId' | 'agentVersion' | 'createdBy' | 'purpose' | 'acting' | 'owner' | 'attributes' | 'held'
   >,
   input: TrialInput,
   modes: TrialModes,
@@ -163,6 +163,8 @@ export const runTrial = async (
       agentVersion: outer.agentVersion,
       conversationId: outer.id,
       createdBy: outer.createdBy,
+      purpose: outer.purpose,
+      acting: outer.acting,
       owner: outer.owner,
       depth: 0,
       attributes: outer.attributes,

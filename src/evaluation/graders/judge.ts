@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '../../lib/crypto.ts';
+import { ApiError } from '../../lib/errors.ts';
 import { fence } from '../../lib/fence.ts';
 import { isObject } from '../../lib/objects.ts';
 import { rfc8785 } from '../../lib/rfc8785.ts';
@@ -92,6 +93,7 @@ export const judge = async (
 ): Promise<Judgement> => {
   let usage: Usage = noUsage;
   const request = {
+    purpose: 'judge' as const,
     messages: [
       { role: 'system' as const, text: instructions(rubric) },
       { role: 'user' as const, text: question(judged) },
@@ -113,8 +115,10 @@ export const judge = async (
         fault = 'The model gave no verdict: it did not call answer with pass or fail.';
       } catch (error) {
         signal.throwIfAborted();
-        if (!(error instanceof LlmFailure)) throw error;
+        const isRefused = error instanceof ApiError && error.code === 'precondition_failed';
+        if (!(error instanceof LlmFailure) && !isRefused) throw error;
         fault = error.message;
+        if (isRefused) break;
         if (error.code === 'service_unavailable' && attempt < triesOfVote) {
           await sleep(waitMs * attempt, undefined, { signal });
         }

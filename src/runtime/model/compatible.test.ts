@@ -3,6 +3,7 @@ import { completion, type Reply, startEndpoint, wireCall } from '../../../tests/
 import { until } from '../../../tests/harness/wait.ts';
 import { Secret } from '../../lib/crypto.ts';
 import { createEgress } from '../../lib/egress.ts';
+import { noTokens } from '../../lib/tokens.ts';
 import type { ResolvedLlm } from '../../llm-configurations/index.ts';
 import type { Message } from '../messages.ts';
 import { ModelError } from '../step.ts';
@@ -25,6 +26,7 @@ const llmAt = (url: string): ResolvedLlm => ({
   timeout_seconds: 120,
   streaming: true,
   prompt_caching: true,
+  price_as: null,
   apiKey: new Secret(apiKey),
   headers: { 'x-team': new Secret('team-secret') },
 });
@@ -56,7 +58,7 @@ const failing = async (reply: Reply): Promise<ModelError> => {
 
 describe('a model behind an OpenAI-compatible endpoint', () => {
   it.each([
-    [12.4, 12],
+    [12.4, 0],
     [-3, 0],
     [1e300, 0],
   ])('a count of %d tokens is reported as %d, a whole number', async (said, counted) => {
@@ -72,6 +74,7 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
       text: 'Hi there',
       toolCalls: [],
       usage: { input_tokens: 21, output_tokens: 7, cached_input_tokens: 0, reasoning_tokens: 0 },
+      tokens: { tokens: { ...noTokens, input: 21, output: 7 }, unreconciled: false },
       finishReason: 'stop',
       responseModel: 'model-1-2026-01-01',
       responseId: 'chatcmpl-1',

@@ -1,8 +1,11 @@
+import type { ModelMessage } from 'ai';
+import type { CallAccount } from '../../charges/index.ts';
 import type { Secret } from '../../lib/crypto.ts';
 import { Redactor } from '../../lib/redactor.ts';
 import type { ResolvedLlm } from '../../llm-configurations/index.ts';
 import { mockModel } from '../mock.ts';
 import { type Model, ModelError, type StepRequest, type StepResult } from '../step.ts';
+import { AccountedCall, accountedModel } from './accounting.ts';
 import { anthropic } from './anthropic.ts';
 import { bedrock } from './bedrock.ts';
 import { receiveStream, receiveWhole } from './call.ts';
@@ -15,7 +18,8 @@ import { type LoadFile, markLast, toInstructions, toModelMessages, toOutput, toT
 import type { CallOptions, OutputFormat, Provider } from './provider.ts';
 import { readableFetch } from './readable.ts';
 import { withoutReasoning } from './reasoning.ts';
-import { toStepResult } from './reply.ts';
+import { sentName, toStepResult } from './reply.ts';
+import { reportedTokens } from './usage/index.ts';
 import { Watch, WholeReply, watchedFetch } from './watch.ts';
 
 export type { LoadFile } from './prompt.ts';
@@ -26,6 +30,8 @@ type EndpointLlm = Exclude<ResolvedLlm, { kind: 'mock' }>;
 export interface ModelDeps {
   /** The egress's: every connection goes through it. */
   fetch: typeof globalThis.fetch;
+  /** The account of its calls; absent: nobody pays. */
+  account?: CallAccount;
   /** The model to ask instead of the configuration's own. */
   name?: string | null;
   /** For the files of user messages; without it they are only named. */
@@ -73,6 +79,20 @@ export const redactorOf = (llm: ResolvedLlm): Redactor =>
 const smaller = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b);
 
+/** The files of a prompt, and their bytes in its body, where they are in base64. */
+const filesIn = (messages: readonly ModelMessage[]): { files: number; fileBytes: number } => {
+  let [files, fileBytes] = [0, 0];
+  for (const { content } of messages) {
+    if (typeof content === 'string') continue;
+    for (const part of content) {
+      if (part.type !== 'file') continue;
+      files++;
+      if (part.data instanceof Uint8Array) fileBytes += Math.ceil(part.data.byteLength / 3) * 4;
+    }
+  }
+  return { files, fileBytes };
+};
+
 /** One step of the loop: a single call, which the loop repeats if it may. */
 const step = async (
   llm: EndpointLlm,
@@ -85,14 +105,17 @@ const step = async (
   if (model.split('/').some((segment) => segment === '.' || segment === '..')) {
     throw new ModelError('model_refused', `${model} is not the name of a model.`, { retryable: false });
   }
+  const wantedTokens = smaller(request.maxOutputTokens, llm.max_output_tokens);
+  const maxOutputTokens = wantedTokens ?? (await deps.account?.outputLimit()) ?? null;
   const call: CallOptions = {
     reasoning: llm.reasoning_effort,
-    maxOutputTokens: smaller(request.maxOutputTokens, llm.max_output_tokens),
+    maxOutputTokens,
     cacheKey: llm.prompt_caching ? request.cacheKey : null,
     output,
   };
   const redactor = redactorOf(llm);
   using watch = new Watch(request.signal, llm.timeout_seconds * 1_000, deps.silenceMs ?? 60_000);
+  const accounted = new AccountedCall(deps.account, { ...request, maxOutputTokens });
   const { kind } = llm;
   const hasTools = request.tools.length > 0;
   const messages = await toModelMessages(request.messages, {
@@ -120,14 +143,32 @@ const step = async (
       abortSignal: watch.signal,
     };
   };
+  /** What a body that was received whole says of its usage. */
+  let known: { usage: Record<string, unknown>; model: string | null } | null = null;
+  const onWhole = (usage: Record<string, unknown>, named: string | null) => {
+    known = { usage, model: named === null ? null : sentName(named, redactor) };
+  };
   try {
     const isChat = kind === 'openai_compatible' || ('api' in llm && llm.api === 'chat_completions');
-    const watched = watchedFetch(deps.fetch, watch, llm.streaming);
+    let usage: Record<string, unknown> | null = null;
+    const onUsage = (sent: Record<string, unknown>) => {
+      usage = sent;
+    };
+    const watched = watchedFetch(
+      accounted.fetch(deps.fetch, { messages: request.messages.length, ...filesIn(messages) }, () =>
+        watch.sent(),
+      ),
+      watch,
+      llm.streaming,
+    );
     const whole = (fetch: typeof globalThis.fetch) =>
-      receiveWhole(sdkCall(readableFetch(fetch, { streamed: false, isChat })), request.onDelta);
+      receiveWhole(
+        sdkCall(readableFetch(fetch, { streamed: false, isChat, onUsage, onWhole })),
+        request.onDelta,
+      );
     const reply = llm.streaming
       ? await receiveStream(
-          sdkCall(readableFetch(watched, { streamed: true, isChat })),
+          sdkCall(readableFetch(watched, { streamed: true, isChat, onUsage, onWhole })),
           watch,
           request.onDelta,
         ).catch((error: unknown) => {
@@ -135,9 +176,15 @@ const step = async (
           return whole(async () => error.response);
         })
       : await whole(watched);
-    return toStepResult(reply, kind, model, redactor);
+    const result = toStepResult(reply, { kind, model, usage }, redactor);
+    await accounted.end(result.tokens, reply.response.modelId ? result.responseModel : null);
+    return result;
   } catch (error) {
+    // A reply that cannot be read is paid for all the same.
+    const { usage, model: named } = known ?? { usage: null, model: null };
+    await accounted.end(reportedTokens(kind, usage), named);
     request.signal.throwIfAborted();
+    if (accounted.refusal !== null) throw accounted.refusal;
     throw toModelError(error, watch, redactor);
   }
 };
@@ -154,7 +201,7 @@ const providerNames: Record<EndpointLlm['kind'], string> = {
 
 /** The model of an LLM configuration. */
 export const createModel = (llm: ResolvedLlm, deps: ModelDeps): Model => {
-  if (llm.kind === 'mock') return withoutReasoning(mockModel());
+  if (llm.kind === 'mock') return withoutReasoning(accountedModel(mockModel(), deps.account));
   const name = deps.name ?? llm.model;
   const memory = createMemory();
   return withoutReasoning({

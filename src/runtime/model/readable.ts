@@ -67,15 +67,24 @@ const parsed = (text: string): unknown => {
 const objectArguments = /"arguments"\s*:\s*[{[]/;
 /** The key or the value: most lines of a stream have neither. */
 const errorInLine = /"error"/;
+/** Null in all lines but the last with many servers. */
+const usageInLine = /"usage"\s*:\s*\{/;
+
+/** Receives the usage object of a reply; of several in a stream the last one counts. */
+type OnUsage = (usage: Record<string, unknown>) => void;
+
+/** Receives the usage object of a body that was received whole, and the name of the model next to it. */
+type OnWhole = (usage: Record<string, unknown>, model: string | null) => void;
 
 /** A line of a stream of chat completions as the protocol has it. Throws the error that it reports. */
-const readableLine = (line: string): string => {
+const readableLine = (line: string, onUsage: OnUsage): string => {
   if (!line.startsWith('data:')) return line;
   const hasObject = objectArguments.test(line);
-  if (!hasObject && !errorInLine.test(line)) return line;
+  if (!hasObject && !errorInLine.test(line) && !usageInLine.test(line)) return line;
   const data = parsed(line.slice('data:'.length));
   if (!isObject(data)) return line;
   throwReported(data, true);
+  if (isObject(data.usage)) onUsage(data.usage);
   return hasObject ? `data: ${JSON.stringify(asProtocol(data))}` : line;
 };
 
@@ -94,22 +103,35 @@ const changedLines = (change: (line: string) => string): TransformStream<string,
   });
 };
 
-const asStream = (response: Response): Response => {
+const asStream = (response: Response, onUsage: OnUsage): Response => {
   if (!response.body) return response;
   const { status, statusText, headers } = response;
   const body = response.body
     .pipeThrough(new TextDecoderStream())
-    .pipeThrough(changedLines(readableLine))
+    .pipeThrough(changedLines((line) => readableLine(line, onUsage)))
     .pipeThrough(new TextEncoderStream());
   return new Response(body, { status, statusText, headers });
 };
 
-const asWhole = async (response: Response, isChat: boolean): Promise<Response> => {
+const asWhole = async (
+  response: Response,
+  isChat: boolean,
+  onUsage: OnUsage,
+  onWhole: OnWhole,
+): Promise<Response> => {
   const { status, statusText, headers } = response;
   const text = await response.text();
   const body = parsed(text);
+  if (isObject(body)) {
+    const usage = body.usage ?? body.usageMetadata;
+    const model = body.model ?? body.modelVersion;
+    if (isObject(usage)) onWhole(usage, typeof model === 'string' && model !== '' ? model : null);
+  }
   if (isObject(body)) throwReported(body, false);
-  if (isChat && isObject(body)) throwOtherWords(body);
+  if (isChat && isObject(body)) {
+    throwOtherWords(body);
+    if (isObject(body.usage)) onUsage(body.usage);
+  }
   const sent = isChat && text.includes('"tool_calls"') ? JSON.stringify(asProtocol(body)) : text;
   return new Response(sent, { status, statusText, headers });
 };
@@ -117,16 +139,22 @@ const asWhole = async (response: Response, isChat: boolean): Promise<Response> =
 /**
  * `fetch` for servers that keep to their protocol only roughly. An error in a response of status 200 is thrown with its
  * text; if `isChat`, the endpoint speaks chat completions: an error in their stream is thrown too, and arguments of calls
- * that are objects become text.
+ * that are objects become text, and `onUsage` receives the usage object, of which the SDK keeps only a part. `onWhole`
+ * receives that of every whole body, also if the reply in it cannot be read.
  */
 export const readableFetch =
   (
     fetch: typeof globalThis.fetch,
-    { streamed, isChat }: { streamed: boolean; isChat: boolean },
+    {
+      streamed,
+      isChat,
+      onUsage,
+      onWhole,
+    }: { streamed: boolean; isChat: boolean; onUsage: OnUsage; onWhole: OnWhole },
   ): typeof globalThis.fetch =>
   async (input, init) => {
     const response = await fetch(input, init);
     if (!response.ok) return response;
-    if (!streamed) return asWhole(response, isChat);
-    return isChat ? asStream(response) : response;
+    if (!streamed) return asWhole(response, isChat, onUsage, onWhole);
+    return isChat ? asStream(response, onUsage) : response;
   };

@@ -2,9 +2,11 @@ import type { LanguageModelUsage, ModelMessage } from 'ai';
 import type { Redactor } from '../../lib/redactor.ts';
 import { storable } from '../../lib/storable.ts';
 import { nestsDeeperThan } from '../../lib/text.ts';
-import type { Usage } from '../../lib/usage.ts';
+import { usageOfTokens } from '../../lib/tokens.ts';
+import { noUsage } from '../../lib/usage.ts';
 import type { ToolCall } from '../messages.ts';
 import type { StepResult } from '../step.ts';
+import { type EndpointKind, reportedTokens } from './usage/index.ts';
 
 /** Deeper arguments are refused, as in every body that the API reads. */
 const maxNesting = 200;
@@ -52,23 +54,20 @@ const withDistinctIds = (calls: ToolCall[]): ToolCall[] => {
   });
 };
 
-/** The tokens that an endpoint reports, as a whole number; 0 if it reports nonsense. */
-const tokenCount = (reported: number | undefined): number => {
-  const count = Math.round(reported ?? 0);
-  return Number.isSafeInteger(count) && count > 0 ? count : 0;
+/**
+ * The usage object as the provider sent it, with what the SDK joined of the reports of a stream: what the last one has as
+ * null was reported before.
+ */
+const sentUsage = (kind: EndpointKind, { raw, ...joined }: LanguageModelUsage) => {
+  if (raw === undefined || kind !== 'anthropic') return raw;
+  const { noCacheTokens, cacheReadTokens, cacheWriteTokens } = joined.inputTokenDetails;
+  return {
+    ...raw,
+    input_tokens: raw.input_tokens ?? noCacheTokens,
+    cache_read_input_tokens: raw.cache_read_input_tokens ?? cacheReadTokens,
+    cache_creation_input_tokens: raw.cache_creation_input_tokens ?? cacheWriteTokens,
+  };
 };
-
-const usageOf = ({
-  inputTokens,
-  inputTokenDetails,
-  outputTokens,
-  outputTokenDetails,
-}: LanguageModelUsage): Usage => ({
-  input_tokens: tokenCount(inputTokens),
-  output_tokens: tokenCount(outputTokens),
-  cached_input_tokens: tokenCount(inputTokenDetails?.cacheReadTokens),
-  reasoning_tokens: tokenCount(outputTokenDetails?.reasoningTokens),
-});
 
 /**
  * The assistant's messages as the SDK gave them, with the ids and arguments of `calls`: results are matched by these
@@ -96,20 +95,28 @@ const partsOf = (messages: readonly ModelMessage[], calls: readonly ToolCall[]):
 /** The longest name of a model and id of a reply, in characters. */
 const maxName = 500;
 
-/** The reply of the model `model` of the kind `kind`, as the loop uses and stores it. */
+/** A name that an endpoint sent, as it is stored. */
+export const sentName = (given: string, redactor: Redactor): string =>
+  [...redactor.text(storable(given))].slice(0, maxName).join('');
+
+/**
+ * The reply of the model `model` of the kind `kind`, as the loop uses and stores it. `usage` is the usage object of the wire
+ * for protocols whose objects the SDK shortens.
+ */
 export const toStepResult = (
   reply: SdkReply,
-  kind: string,
-  model: string,
+  { kind, model, usage }: { kind: EndpointKind; model: string; usage: Record<string, unknown> | null },
   redactor: Redactor,
 ): StepResult => {
-  const nameOf = (given: string) => [...redactor.text(storable(given))].slice(0, maxName).join('');
+  const nameOf = (given: string) => sentName(given, redactor);
   const toolCalls = withDistinctIds(reply.toolCalls.map(toToolCall));
   const parts = partsOf(reply.responseMessages, toolCalls);
+  const tokens = reportedTokens(kind, usage ?? sentUsage(kind, reply.usage));
   return {
     text: storable(reply.text),
     toolCalls,
-    usage: usageOf(reply.usage),
+    usage: tokens === null ? noUsage : usageOfTokens(tokens.tokens),
+    tokens,
     finishReason: reply.finishReason,
     responseModel: nameOf(reply.response.modelId || model),
     responseId: reply.response.id ? nameOf(reply.response.id) : null,

@@ -16,16 +16,22 @@ export class Watch {
   cut = false;
   /** True if a part of a streamed reply arrived. */
   partial = false;
+  readonly #firstTokenMs: number;
   readonly #silenceMs: number;
   readonly #abort = new AbortController();
-  #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #begun = false;
 
   constructor(caller: AbortSignal, firstTokenMs: number, silenceMs: number) {
+    this.#firstTokenMs = firstTokenMs;
     this.#silenceMs = silenceMs;
     this.signal = AbortSignal.any([caller, this.#abort.signal]);
-    const late = `The model sent no token within ${firstTokenMs / 1_000} s (timeout_seconds).`;
-    this.#timer = setTimeout(() => this.#fail(late), firstTokenMs);
+  }
+
+  /** The request is being sent: the time for the first token begins. */
+  sent(): void {
+    const late = `The model sent no token within ${this.#firstTokenMs / 1_000} s (timeout_seconds).`;
+    this.#timer = setTimeout(() => this.#fail(late), this.#firstTokenMs);
   }
 
   /** A token of the reply arrived. */
@@ -39,7 +45,7 @@ export class Watch {
 
   /** Bytes of the response arrived. Before the first token they count for nothing: an endpoint may send comments. */
   bytes(): void {
-    if (this.#begun) this.#timer.refresh();
+    if (this.#begun) this.#timer?.refresh();
   }
 
   /** Ends the watch, and the connection if the response was not read to its end. */

@@ -27,7 +27,12 @@ inserted as (
   i.overlap_watched
   from firing i
   on conflict (schedule_id, occurrence) do nothing
-  returning id, agent_id, schedule_id, occurrence, work_item_name
+  returning id, agent_id, schedule_id, occurrence, work_item_name, depth,
+  case when (select exists (select from triggers
+      where kind = 'work_item' and 'PENDING' = any(watched_statuses))) then jsonb_build_object('id', "work_items"."id", 'name', "work_items"."work_item_name",
+    'message', "work_items"."message", 'payload', "work_items"."payload", 'result', "work_items"."result",
+    'error', "work_items"."error", 'schedule_id', "work_items"."schedule_id", 'trigger_id', "work_items"."trigger_id",
+    'created_at', "work_items"."created_at", 'started_at', "work_items"."started_at", 'finished_at', "work_items"."finished_at") end as snapshot
 ), history as (
   insert into work_item_events (id, work_item_id, to_status, action, principal, details, at)
   select id, id, $12, 'create', $13::jsonb, '{}', (select platform_now())
@@ -38,7 +43,19 @@ inserted as (
   m.work_item_name, m.status, m.previous_status, c.url, c.origin
   from (select *, 'PENDING' as status, null::text as previous_status, null::integer as agent_version from inserted) m cross join lateral (select id, url, origin, events from callbacks
     where agent_id = m.agent_id and removed_at is null) c
-  where 'work_item.' || lower(m.status) = any(c.events)), recorded as (
+  where 'work_item.' || lower(m.status) = any(c.events)),
+watched as (
+  insert into trigger_events (id, trigger_id, identity, event_id, type, at, outcome, last_delivery_at, depth, revision,
+    pending_event)
+  select new.id, t.id, sha256(convert_to('event' || chr(10) || new.id::text, 'UTF8')), new.id::text,
+  'work_item.' || lower(m.status), (select platform_now()), 'pending', (select platform_now()), m.depth + 1, t.revision,
+  m.snapshot || jsonb_build_object('status', m.status, 'previous_status', m.previous_status,
+    'agent', jsonb_build_object('id', m.agent_id, 'name', (select name from agents a where a.id = m.agent_id)))
+  from triggers t join (select agent_id, 'PENDING' as status, null::text as previous_status, depth, snapshot
+    from inserted where snapshot is not null) m on m.status = any(t.watched_statuses)
+  and (t.watched_agent_id is null or t.watched_agent_id = m.agent_id)
+  cross join lateral (select new_id() as id where t.id is not null and m.status is not null) new
+  where t.kind = 'work_item'), recorded as (
   insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at)
   select id, schedule_id, occurrence,
   case when id in (select unnest($14::uuid[])) then 'caught_up' else 'fired' end,

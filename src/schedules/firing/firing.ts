@@ -39,6 +39,8 @@ const maxSleepMs = 15_000;
  */
 const lockedRetryMs = { first: 100, max: 1_000 };
 const rulesCheckEveryMs = 60_000;
+/** A loop that has done nothing for so long hangs: it sleeps 15 s at most, and a statement without a response fails. */
+const hangsAfterMs = 60_000;
 
 /** Attributes of the span around a batch. */
 export type BatchAttributes = Record<string, number | boolean>;
@@ -85,6 +87,8 @@ export class Firing {
   #skewMs = 0;
   #lockedRetryMs = lockedRetryMs.first;
   #rulesCheckedAt = Number.NEGATIVE_INFINITY;
+  /** When it last looked or fired a batch, by performance.now(). */
+  #workedAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: FiringDeps) {
     this.#deps = deps;
@@ -113,6 +117,11 @@ export class Firing {
     return this.#loop.pass();
   }
 
+  /** Returns whether what falls due is fired by this replica, as far as it knows. */
+  isWorking(): boolean {
+    return this.#loop.pass().error === null && performance.now() - this.#workedAt < hangsAfterMs;
+  }
+
   readonly #onWrite = (payload: string | null): void => {
     const due = payload === null || payload === '' ? Number.NaN : Number(payload);
     if (Number.isNaN(due)) this.#loop.wake();
@@ -135,6 +144,7 @@ export class Firing {
     }
     const { isDue, upcoming, now } = await this.#deps.db.run(lookAhead);
     this.#skewMs = now.getTime() - Date.now();
+    this.#workedAt = performance.now();
     const moved = isDue ? await this.#fireAll(signal) : 0;
     if (moved > 0) return 0;
     // A schedule that is locked, or cannot even be skipped, delays nothing else that falls due.
@@ -182,6 +192,7 @@ export class Firing {
           return fired;
         })
       : await this.#batch(order);
+    this.#workedAt = performance.now();
     const { reports } = batch;
     if (reports.length > 0) outsideTransaction(() => this.#deps.onFired?.(reports));
     return batch;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { recentCostField } from '../../charges/index.ts';
 import { id, jsonObject, pageOf, queryInteger, timestamp } from '../../http/index.ts';
 import { overlaps } from '../fields.ts';
 import { ledgerStatuses, occurrence, scheduleFilter, skipCause } from '../schemas.ts';
@@ -39,6 +40,7 @@ export const listedSchedule = z
     next_run_at: timestamp.nullable().describe('Next planned run; null while paused or blocked.'),
     created_at: timestamp,
     updated_at: timestamp,
+    cost: recentCostField,
     last: occurrence.nullable().describe('The last record; null before the first.'),
     recent: z.array(recent).describe('The last 20 records, the latest first.'),
     upcoming: z.array(upcoming).describe('The next occurrences.'),

@@ -1,3 +1,4 @@
+import { type RecentCost, recentCost } from '../../charges/index.ts';
 import { type Executor, instant, type RawBuilder, sql } from '../../database/index.ts';
 import { matchesFilter, type ScheduleFilter } from '../filter.ts';
 import { lateRows } from '../lateness.ts';
@@ -8,13 +9,14 @@ import type { ScheduleRow } from '../store.ts';
 export interface ListedRow
   extends Omit<ScheduleRow, 'message' | 'payload' | 'metadata' | 'last_occurrence' | 'zone_rules'> {
   agent_name: string;
+  cost: RecentCost;
   /** The name by which it is sorted. */
   sort_name: string;
 }
 
 const listedColumns = sql`s.id, s.agent_id, a.name as agent_name, s.cron_expression, s.timezone, s.enabled, s.catch_up, s.overlap,
   s.work_item_name, s.last_run_at, s.next_run_at, s.revision, s.created_at, s.updated_at,
-  lower(coalesce(s.work_item_name, a.name)) as sort_name`;
+  ${recentCost('schedule_id', sql`s.id`)} as cost, lower(coalesce(s.work_item_name, a.name)) as sort_name`;
 const joined = sql`schedules s join agents a on a.id = s.agent_id`;
 
 export const sorts = ['next', 'last', 'name'] as const;

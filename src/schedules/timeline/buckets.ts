@@ -48,7 +48,7 @@ export interface Series {
   knownFrom: number;
 }
 
-const empty = (): Bucket => ({
+export const emptyBucket = (): Bucket => ({
   on_time: 0,
   late: 0,
   caught_up: 0,
@@ -63,7 +63,7 @@ const empty = (): Bucket => ({
 export type Buckets = Map<number, Bucket>;
 
 const bucketAt = (buckets: Buckets, k: number): Bucket => {
-  const bucket = buckets.get(k) ?? empty();
+  const bucket = buckets.get(k) ?? emptyBucket();
   buckets.set(k, bucket);
   return bucket;
 };

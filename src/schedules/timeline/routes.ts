@@ -14,8 +14,8 @@ import { isId } from '../../lib/ids.ts';
 import { readSettings } from '../../settings/index.ts';
 import { definitionActions } from '../definition-store.ts';
 import { agentName } from '../list/schemas.ts';
-import type { Bucket, Grid } from './buckets.ts';
-import { listRows, plotRows } from './timeline.ts';
+import { type Bucket, type Buckets, emptyBucket, type Grid } from './buckets.ts';
+import { type CountEvents, type EventSums, listRows, plotEvents, plotRows } from './timeline.ts';
 import { transitionsOf } from './transitions.ts';
 
 const hour = 3_600_000;
@@ -51,8 +51,20 @@ const counts = {
   manual: z.int().describe('Run by hand.'),
 } satisfies Record<keyof Bucket, z.ZodType>;
 
+const events = z.object({
+  fired: z.int().describe('Started a Work Item.'),
+  other: z.int().describe('Started none, as the trigger says.'),
+  failed: z.int().describe('Were invalid or lost.'),
+} satisfies Record<keyof EventSums, z.ZodType>);
+
 const bucket = z
-  .object({ t: timestamp.describe('Where it begins.'), ...counts })
+  .object({
+    t: timestamp.describe('Where it begins.'),
+    ...counts,
+    events: events
+      .optional()
+      .describe('Events of the triggers of an agent; absent in the row of a schedule.'),
+  })
   .meta({ id: 'TimelineBucket' });
 
 const row = z
@@ -62,7 +74,7 @@ const row = z
     name: z.string(),
     agent: agentName,
     zone: z.string().nullable().describe('Null if the schedules of the row have several.'),
-    schedules: z.int(),
+    schedules: z.int().describe('0 if the agent has only triggers.'),
     buckets: z.array(bucket).describe('Those that are not empty, oldest first.'),
   })
   .meta({ id: 'TimelineRow' });
@@ -112,8 +124,21 @@ const gridOf = (given: z.output<typeof query>, now: number): Grid => {
   return { from, to, step: Math.max(1, Math.ceil((to - from) / given.buckets)), count: given.buckets };
 };
 
+const noEvents: EventSums = { fired: 0, other: 0, failed: 0 };
+
+/** The buckets of a row that have something, oldest first. `events` is null in the row of a schedule. */
+const bucketsOf = (grid: Grid, occurrences: Buckets, events: Map<number, EventSums> | null) =>
+  [...new Set([...occurrences.keys(), ...(events?.keys() ?? [])])]
+    .sort((a, b) => a - b)
+    .map((k) => ({
+      t: new Date(grid.from + k * grid.step),
+      ...(occurrences.get(k) ?? emptyBucket()),
+      ...(events ? { events: events.get(k) ?? noEvents } : {}),
+    }));
+
 const readTimeline = async (
   executor: Executor,
+  countEvents: CountEvents,
   given: z.output<typeof query>,
 ): Promise<z.input<typeof timeline>> => {
   const now = await databaseNow(executor);
@@ -132,16 +157,24 @@ const readTimeline = async (
         limit: given.limit,
       });
   const { buckets, changes } = await plotRows(executor, rows, grid, now, retainedFrom);
+  const ofAgents = given.rows === 'agents';
+  const events = ofAgents
+    ? await plotEvents(
+        executor,
+        countEvents,
+        rows.map(({ id }) => id),
+        grid,
+        now,
+      )
+    : null;
   const zones = rows.flatMap(({ schedules }) => schedules.map(({ timezone }) => timezone));
   const last = rows.at(-1);
   return {
     data: rows.map(({ schedules, sort_name: _, ...shown }) => ({
       ...shown,
-      type: given.rows === 'agents' ? 'agent' : 'schedule',
+      type: ofAgents ? 'agent' : 'schedule',
       schedules: schedules.length,
-      buckets: [...buckets.get(shown.id)!]
-        .sort(([a], [b]) => a - b)
-        .map(([k, bucket]) => ({ t: new Date(grid.from + k * grid.step), ...bucket })),
+      buckets: bucketsOf(grid, buckets.get(shown.id)!, events?.get(shown.id) ?? null),
     })),
     has_more: more,
     next: more && last ? positionCursor(`timeline ${given.rows}`, [last.sort_name, last.id]) : '',
@@ -163,7 +196,7 @@ const readTimeline = async (
   };
 };
 
-export const timelineRoutes = (db: Database): Route[] => [
+export const timelineRoutes = (db: Database, countEvents: CountEvents): Route[] => [
   jsonRoute({
     id: 'getScheduleTimeline',
     role: 'member',
@@ -172,11 +205,11 @@ export const timelineRoutes = (db: Database): Route[] => [
     request: 'GET /schedules/timeline',
     summary: 'Get the timeline of schedules',
     description:
-      'What happened to the occurrences of a span of time, from the records, and what is to come, from the expressions.',
+      'What happened to the occurrences of a span of time, from the records, and what is to come, from the expressions. Rows of agents also have the events of their triggers.',
     otherStatuses: [400],
     query,
     cache: ({ now: _, ...content }) => content,
     response: timeline,
-    handler: ({ query: given }) => db.run((executor) => readTimeline(executor, given)),
+    handler: ({ query: given }) => db.run((executor) => readTimeline(executor, countEvents, given)),
   }),
 ];

@@ -14,7 +14,7 @@ export interface PlottedSchedule
   sort_name: string;
 }
 
-/** An agent that has schedules. */
+/** An agent that has schedules or triggers. */
 export interface PlottedAgent {
   id: string;
   name: string;
@@ -47,14 +47,16 @@ export const listPlotted = async (executor: Executor, query: RowQuery): Promise<
   return rows;
 };
 
-/** The agents that have schedules, by name. */
+/** The agents that have schedules or triggers, by name. With `scheduleId`: the agent of that schedule. */
 export const listPlottedAgents = async (executor: Executor, query: RowQuery): Promise<PlottedAgent[]> => {
-  const { after, limit } = query;
+  const { agentId, scheduleId, after, limit } = query;
   const name = sql`lower(a.name) collate "C"`;
   const { rows } = await sql<PlottedAgent>`
-    select a.id, a.name, lower(a.name) as sort_name, count(*)::int as schedules
-    from agents a join schedules s on s.agent_id = a.id
-    where ${chosen(query)} and ${after ? sql`(${name}, a.id) > (${after.name}, ${after.id}::uuid)` : sql`true`}
+    select a.id, a.name, lower(a.name) as sort_name, count(s.id)::int as schedules
+    from agents a left join schedules s on s.agent_id = a.id and ${scheduleId ? sql`s.id = ${scheduleId}` : sql`true`}
+    where ${agentId ? sql`a.id = ${agentId}` : sql`true`} and (s.id is not null or (${sql.lit(scheduleId === null)}
+        and exists (select from triggers t where t.agent_id = a.id)))
+      and ${after ? sql`(${name}, a.id) > (${after.name}, ${after.id}::uuid)` : sql`true`}
     group by a.id order by ${name}, a.id limit ${limit}`.execute(executor);
   return rows;
 };

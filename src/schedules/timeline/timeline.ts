@@ -75,6 +75,48 @@ const heldBy = (versions: readonly HistoryRow[]): HeldDefinition[] =>
     occurrences: version.enabled ? occurrencesOfStored(version) : null,
   }));
 
+/** Events of the triggers of an agent in a bucket: the `k`th of the grid. */
+interface EventCount {
+  agent_id: string;
+  k: number;
+  became: keyof EventSums;
+  n: number;
+}
+
+/** Events that started a Work Item, that started none as the trigger says, and that could not. */
+export interface EventSums {
+  fired: number;
+  other: number;
+  failed: number;
+}
+
+/** Counts the events of agents in [from, to), in buckets of `stepMs`. */
+export type CountEvents = (
+  executor: Executor,
+  agentIds: readonly string[],
+  span: { from: Date; to: Date; stepMs: number },
+) => Promise<readonly EventCount[]>;
+
+/** The events of agents by bucket, by the id of the agent. Those to come are not known, so nothing is counted after `now`. */
+export const plotEvents = async (
+  executor: Executor,
+  count: CountEvents,
+  agentIds: readonly string[],
+  grid: Grid,
+  now: number,
+): Promise<Map<string, Map<number, EventSums>>> => {
+  const plotted = new Map(agentIds.map((id) => [id, new Map<number, EventSums>()]));
+  const [from, to] = [new Date(grid.from), new Date(Math.min(grid.to, now + 1))];
+  if (to <= from) return plotted;
+  for (const { agent_id, k, became, n } of await count(executor, agentIds, { from, to, stepMs: grid.step })) {
+    const buckets = plotted.get(agent_id)!;
+    const sums = buckets.get(k) ?? { fired: 0, other: 0, failed: 0 };
+    sums[became] += n;
+    buckets.set(k, sums);
+  }
+  return plotted;
+};
+
 export interface Plot {
   /** By the id of the row. */
   buckets: Map<string, Buckets>;

@@ -8,7 +8,7 @@ import type { Budget } from './budget.ts';
 import { Concurrency } from './concurrency.ts';
 import type { InFlightBatch, RequestResult } from './in-flight-batch.ts';
 import { type PostParts, postBatch } from './post.ts';
-import type { DeliveryReport, DeliveryState } from './report.ts';
+import type { BackendReport, DeliveryState } from './report.ts';
 import { Window } from './window.ts';
 
 export interface ExporterParts extends PostParts {
@@ -27,8 +27,6 @@ const firstLimit = 4 * 1024 * 1024;
 const stopGraceMs = 3_000;
 /** Time that requests in flight may still take when an edit names another backend: the edit takes effect within 1 s. */
 const abandonGraceMs = 500;
-
-type BackendReport = Pick<DeliveryReport, 'state' | 'last_success_at' | 'last_error' | 'next_attempt_at'>;
 
 const dateOf = (time: number | null): Date | null => (time === null ? null : new Date(time));
 

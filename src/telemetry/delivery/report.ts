@@ -13,3 +13,9 @@ export interface DeliveryReport extends DeliveryCounters {
   last_error: string | null;
   next_attempt_at: Date | null;
 }
+
+/** The part of a report that is about the backend. */
+export type BackendReport = Pick<
+  DeliveryReport,
+  'state' | 'last_success_at' | 'last_error' | 'next_attempt_at'
+>;

@@ -3,7 +3,7 @@ import type { Slice } from '@agent-platform/otlp/log';
 import type { RoutingTable } from '../routing.ts';
 
 const routesOf = (agent: string | null, table: RoutingTable): number[] =>
-  [...new Set(table.forAgent(agent, agent === null ? 'application' : 'agent'))].sort((a, b) => a - b);
+  [...new Set(table.forAgent(agent, 'received'))].sort((a, b) => a - b);
 
 /**
  * The slices of a request: one for each distinct set of integrations. If all spans go to the same set, the request is

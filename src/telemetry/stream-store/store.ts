@@ -132,6 +132,15 @@ export class StreamTables implements StreamStore {
     });
   }
 
+  async restore(number: number, seconds: number | null): Promise<Cursor | null> {
+    const { rows } = await this.run(
+      sql<Cursor>`update telemetry_cursors set removed = false, owner = ${seconds === null ? null : this.#replica}::uuid,
+          owned_until = ${seconds === null ? sql`null` : until(seconds)}, fence = fence + 1, version = version + 1
+        where stream_id = ${this.id} and number = ${number} and removed returning ${columns}`,
+    );
+    return rows[0] ?? null;
+  }
+
   /**
    * Counts as expired what had been accepted by the checkpoint and is not passed yet: one statement, so that a commit
    * next to it cannot count the same.

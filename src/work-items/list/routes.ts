@@ -43,7 +43,7 @@ const listQuery = searchQuery
       .enum(sorts)
       .default('created')
       .describe(
-        '`created`: newest first. `finished`: last finished first. `duration`: longest first. `waiting`: those that wait for a person, longest wait first. What has none of it follows at the end, newest first.',
+        '`cost`: dearest first, which takes longer the more there are. `created`: newest first. `finished`: last finished first. `duration`: longest first. `waiting`: those that wait for a person, longest wait first. What has none of it follows at the end, newest first.',
       ),
     counts: z
       .enum(['0', '1'])
@@ -102,7 +102,7 @@ export const workItemListRoutes = (db: Database): Route[] => [
     request: 'GET /work-items',
     summary: 'Search Work Items',
     description:
-      'Without message, payload and result. The time that it takes does not depend on how many there are.',
+      'Without message, payload and result. Unless it is sorted by cost, the time that it takes does not depend on how many there are.',
     query: listQuery,
     cache: 'content',
     response: page,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { costFields } from '../../charges/index.ts';
 import { id, timestamp } from '../../http/index.ts';
 import { wholeUsage } from '../../lib/usage.ts';
 import { usage } from '../schemas.ts';
@@ -20,10 +21,22 @@ export const joinedFields = {
     })
     .nullable()
     .meta({ id: 'WorkItemSchedule' }),
+  trigger: z
+    .object({
+      id,
+      name: z.string().nullable().describe('null if it was deleted.'),
+      exists: z.boolean(),
+    })
+    .nullable()
+    .meta({ id: 'WorkItemTrigger' }),
+  occurrence_id: z
+    .string()
+    .nullable()
+    .describe('The entry of its event in the ledger of the trigger; null if no event created it.'),
   source: z
     .enum(sources)
     .describe(
-      '`schedule`: a schedule at its time. `person`: with a session or a personal key. `api`: the key of a service account.',
+      '`schedule`: a schedule at its time. `trigger`: a trigger for an event. `person`: with a session or a personal key. `api`: the key of a service account.',
     ),
   created_by_name: z
     .string()
@@ -60,6 +73,7 @@ export const listedWorkItem = z
     attempts: z.int().describe('Attempts that began since it was created, continued or restarted.'),
     model: z.string().nullable(),
     usage: usage.nullable(),
+    ...costFields,
     error: z.object({ code: z.string(), message: z.string().describe('At most 200 characters.') }).nullable(),
   })
   .meta({ id: 'ListedWorkItem' });
@@ -74,6 +88,11 @@ export const joinedOf = (row: WorkItemRow, queue: QueueFacts | null) => ({
     row.schedule_id === null
       ? null
       : { id: row.schedule_id, name: row.schedule_name, exists: row.schedule_exists },
+  trigger:
+    row.trigger_id === null
+      ? null
+      : { id: row.trigger_id, name: row.trigger_name, exists: row.trigger_name !== null },
+  occurrence_id: row.occurrence_id,
   source: sourceOf(row),
   created_by_name: row.creator_name,
   lateness_ms: msBetween(row.occurrence, row.created_at),

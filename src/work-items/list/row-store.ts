@@ -13,10 +13,14 @@ export interface WorkItemRow
       | 'agent_version'
       | 'schedule_id'
       | 'occurrence'
+      | 'trigger_id'
+      | 'occurrence_id'
       | 'work_item_name'
       | 'usage'
       | 'model'
       | 'attempts'
+      | 'cost_nano_usd'
+      | 'unknown_calls'
       | 'created_by'
       | 'created_at'
       | 'start_at'
@@ -30,6 +34,8 @@ export interface WorkItemRow
   max_attempts: number | null;
   schedule_name: string | null;
   schedule_exists: boolean;
+  /** null: none, or it was deleted. */
+  trigger_name: string | null;
   /** Name as the history has it, which outlives the key and the person. */
   creator_name: string | null;
   by_person: boolean;
@@ -44,13 +50,15 @@ export const listRows = async (executor: Executor, ids: readonly string[]): Prom
   const { rows } = await sql<WorkItemRow>`
     select w.id, w.agent_id, a.name as agent_name, a.id is not null as agent_exists, a.max_attempts,
       w.agent_version, w.schedule_id, s.work_item_name as schedule_name, s.id is not null as schedule_exists, w.occurrence,
-      w.work_item_name, w.status, w.usage, w.model, w.attempts, w.created_by, w.by_person,
+      w.trigger_id, w.occurrence_id, t.name as trigger_name,
+      w.work_item_name, w.status, w.usage, w.model, w.attempts, w.cost_nano_usd, w.unknown_calls, w.created_by, w.by_person,
       creator.name as creator_name, w.created_at, w.updated_at, w.start_at, w.started_at, w.finished_at, w.cancel_requested_at,
       case when w.error is not null then jsonb_build_object('code', w.error ->> 'code',
         'message', left(w.error ->> 'message', ${shownText})) end as error,
       left(w.review_reason, ${shownText}) as review_reason,
       case when w.status = 'PENDING' and w.start_at > platform_now() then w.start_at end as starts_at,
       case when w.not_before > platform_now() and w.start_at is distinct from w.not_before then w.not_before end as retry_at,
+      w.budget_wait ->> 'name' as budget,
       case when w.lease_expires_at <= platform_now() then w.lease_expires_at end as lost_at,
       case when w.pending_approvals is not null then jsonb_build_object(
         'kind', w.pending_approvals -> 0 ->> 'kind', 'tool_name', w.pending_approvals -> 0 ->> 'tool_name',
@@ -60,6 +68,7 @@ export const listRows = async (executor: Executor, ids: readonly string[]): Prom
     join work_items w on w.id = listed.id
     left join agents a on a.id = w.agent_id
     left join schedules s on s.id = w.schedule_id
+    left join triggers t on t.id = w.trigger_id
     left join lateral (select e.principal ->> 'name' as name from work_item_events e
       where e.work_item_id = w.id order by e.seq limit 1) creator on w.occurrence is null
     order by listed.position`.execute(executor);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from '../../http/index.ts';
+import { LocalClock } from '../../lib/times.ts';
 import type { WorkItem } from '../store.ts';
 
 /** Reason why a Work Item is not executing. */
@@ -7,6 +8,7 @@ const reasons = [
   'draft',
   'start',
   'retry',
+  'budget',
   'slots',
   'queue',
   'external_worker',
@@ -23,10 +25,12 @@ export const waitingSchema = z
     reason: z
       .enum(reasons)
       .describe(
-        '`draft`: it was not submitted. `start`: until its `start_at`. `retry`: until its next attempt. `slots`: the agent executes as many as it may. `queue`: until a worker is free. `external_worker`: until one claims it. `no_worker`: none is alive. `lost_worker`: its worker was lost, and none is alive to take it over. `person`: a person has to decide.',
+        '`draft`: it was not submitted. `start`: until its `start_at`. `retry`: until its next attempt. `budget`: until the next period of a budget. `slots`: the agent executes as many as it may. `queue`: until a worker is free. `external_worker`: until one claims it. `no_worker`: none is alive. `lost_worker`: its worker was lost, and none is alive to take it over. `person`: a person has to decide.',
       ),
     since: timestamp.describe('When it began to wait.'),
-    until: timestamp.nullable().describe('When the wait ends by itself (`start`, `retry`); null otherwise.'),
+    until: timestamp
+      .nullable()
+      .describe('When the wait ends by itself (`start`, `retry`, `budget`); null otherwise.'),
     ahead: z
       .int()
       .nullable()
@@ -53,6 +57,8 @@ export interface WaitingRow extends Pick<WorkItem, 'status' | 'updated_at' | 're
   starts_at: Date | null;
   /** Time of a retry that is not due yet. */
   retry_at: Date | null;
+  /** Name of the budget for which it waits until that time; null: it waits for a retry. */
+  budget: string | null;
   /** Time at which the lease of its worker expired, if it did. */
   lost_at: Date | null;
   /** First pending approval, and the number of further ones. */
@@ -104,7 +110,7 @@ const inQueue = (since: Date, { external, used, of, ahead, workerAlive }: QueueF
 
 /** Returns the reason why a Work Item waits; null if it does not. `queue` is there if it is PENDING and no retry. */
 export const waitingOf = (row: WaitingRow, queue: QueueFacts | null): Waiting | null => {
-  const { status, updated_at: since, starts_at, retry_at, lost_at } = row;
+  const { status, updated_at: since, starts_at, retry_at, budget, lost_at } = row;
   switch (status) {
     case 'DRAFT':
       return { ...none, reason: 'draft', since, text: 'It is a draft: it waits to be submitted.' };
@@ -114,6 +120,11 @@ export const waitingOf = (row: WaitingRow, queue: QueueFacts | null): Waiting | 
         return { ...none, reason: 'start', since, until: starts_at, text };
       }
       if (!retry_at) return queue && inQueue(since, queue);
+      if (budget !== null) {
+        const at = new LocalClock('UTC', since.getTime()).moment(retry_at.getTime());
+        const text = `Waits until ${at} (UTC) for the next period of the budget “${budget}”.`;
+        return { ...none, reason: 'budget', since, until: retry_at, text };
+      }
       const text = `Waits for a retry until ${retry_at.toISOString()}.`;
       return { ...none, reason: 'retry', since, until: retry_at, text };
     }

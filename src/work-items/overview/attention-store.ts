@@ -81,6 +81,8 @@ export interface PendingRow {
   /** Number of them that wait for their next attempt, and when the first is. */
   retries: number;
   retry_at: Date | null;
+  /** Number of them that wait for the next period of a budget; these are among the retries. */
+  budget_waits: number;
 }
 
 /** Returns Work Items that have been PENDING for more than five minutes, by agent. */
@@ -88,7 +90,7 @@ export const listPending = async (executor: Executor): Promise<PendingRow[]> => 
   const long = sql`${sql.lit(pendingMinutes)} * interval '1 minute'`;
   // Two reads of an index in its order. What has a start waits since then.
   const oldest = (half: 0 | 1) => sql`
-    select agent_id, greatest(updated_at, start_at) as updated_at, not_before from work_items
+    select agent_id, greatest(updated_at, start_at) as updated_at, not_before, budget_wait from work_items
     where status = 'PENDING' and ${waitsForTime} = ${sql.lit(half)} and created_at < platform_now() - ${long}
     order by created_at limit ${sql.lit(mostCounted)}`;
   const { rows } = await sql<PendingRow>`
@@ -97,7 +99,8 @@ export const listPending = async (executor: Executor): Promise<PendingRow[]> => 
       (select count(*)::int from work_items e where e.status = 'EXECUTING' and e.agent_id = p.agent_id) as executing
     from (
       select agent_id, count(*)::int as count, min(updated_at) as since,
-        count(*) filter (where not_before > platform_now())::int as retries, min(not_before) as retry_at
+        count(*) filter (where not_before > platform_now())::int as retries, min(not_before) as retry_at,
+        count(*) filter (where not_before > platform_now() and budget_wait is not null)::int as budget_waits
       from ((${oldest(0)}) union all (${oldest(1)})) waiting
       where updated_at < platform_now() - ${long}
       group by agent_id order by 2 desc limit ${sql.lit(mostLines + 1)}

@@ -80,7 +80,8 @@ const whyPending = (row: PendingRow, workers: WorkerFacts, now: number): string 
   const clock = new LocalClock('UTC', now);
   if (row.agent_name === null) return 'Their agent does not exist any more.';
   if (row.retries === row.count && row.retry_at) {
-    return `They wait for their next attempt, the first until ${clock.near(row.retry_at.getTime(), now)} (UTC).`;
+    const waited = row.budget_waits === row.count ? 'the next period of their budget' : 'their next attempt';
+    return `They wait for ${waited}, the first until ${clock.near(row.retry_at.getTime(), now)} (UTC).`;
   }
   if (row.max_concurrency <= row.executing) {
     return `All ${row.max_concurrency} slots of the agent are in use.`;

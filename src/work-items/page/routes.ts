@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentCalls } from '../../agents/index.ts';
+import { costFields } from '../../charges/index.ts';
 import type { Database, Executor } from '../../database/index.ts';
 import {
   cursorOf,
@@ -56,6 +57,7 @@ const attempt = z
     replica: z.string().nullable().describe('Where it ran: the replica, or the external worker.'),
     trace_id: z.string().nullable(),
     usage: usage.nullable().describe('What its model calls used; null if that is not known.'),
+    ...costFields,
   })
   .meta({ id: 'WorkItemAttempt' });
 
@@ -144,7 +146,7 @@ const readDetail = async (
   const page = { limit: messagesOfPage, next: null };
   const messages = await listShownMessages(executor, workItemId, attempts, page);
   const traceIds = [...new Set(attempts.flatMap(({ trace_id }) => trace_id ?? []))];
-  const { payload, result, callbacks, pending_approvals, ...shown } = item;
+  const { payload, result, callbacks, pending_approvals, open_review, ...shown } = item;
   return {
     ...row,
     ...joinedOf(row, queues.get(row.id) ?? null),
@@ -152,7 +154,8 @@ const readDetail = async (
     scheduled_for: row.occurrence,
     allowed_actions: allowedActions(row.status, row.agent_exists),
     usage: wholeUsage(row.usage),
-    pending_approvals: shownApprovals(pending_approvals),
+    review_id: open_review?.id ?? null,
+    pending_approvals: shownApprovals(pending_approvals, open_review),
     callbacks: callbacks ?? [],
     files: [],
     approval_role: agent?.approval_role ?? null,

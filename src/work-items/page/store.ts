@@ -1,4 +1,5 @@
 import { type Executor, sql } from '../../database/index.ts';
+import { openReview } from '../../reviews/index.ts';
 import type { WorkItem } from '../store.ts';
 
 /** A longer payload or result is not sent with the page, only its beginning. */
@@ -16,7 +17,14 @@ export interface ShownValue {
 export interface DetailRow
   extends Pick<
     WorkItem,
-    'message' | 'error' | 'review_reason' | 'pending_approvals' | 'callbacks' | 'conversation_id' | 'trace_id'
+    | 'message'
+    | 'error'
+    | 'review_reason'
+    | 'open_review'
+    | 'pending_approvals'
+    | 'callbacks'
+    | 'conversation_id'
+    | 'trace_id'
   > {
   payload: ShownValue;
   result: ShownValue;
@@ -33,7 +41,7 @@ const shown = (column: 'payload' | 'result') => {
 
 export const findDetail = async (executor: Executor, id: string): Promise<DetailRow | undefined> => {
   const { rows } = await sql<DetailRow>`
-    select w.message, w.error, w.review_reason, w.pending_approvals, w.callbacks, w.conversation_id, w.trace_id,
+    select w.message, w.error, w.review_reason, ${openReview('work_item', sql`w.id`)} as open_review, w.pending_approvals, w.callbacks, w.conversation_id, w.trace_id,
       ${shown('payload')} as payload, ${shown('result')} as result
     from work_items w where w.id = ${id}`.execute(executor);
   return rows[0];

@@ -16,6 +16,7 @@ export interface WorkItemSearch {
   /** A version of the one agent. */
   agent_version?: number | undefined;
   schedule_id?: string | undefined;
+  trigger_id?: string | undefined;
   source?: Source | undefined;
   error_code?: string | undefined;
   /** The time itself is included, and that of `created_to` is not; so for `finished`. */
@@ -23,22 +24,34 @@ export interface WorkItemSearch {
   created_to?: number | undefined;
   finished_from?: number | undefined;
   finished_to?: number | undefined;
+  min_cost_nano_usd?: number | undefined;
   /** Beginning of the name or the id. */
   q?: string | undefined;
 }
 
-/** Creators of a Work Item: a schedule at its time, a service account, or a person. */
-export const sources = ['schedule', 'api', 'person'] as const;
+/** Creators of a Work Item: a schedule at its time, a trigger for an event, a service account, or a person. */
+export const sources = ['schedule', 'trigger', 'api', 'person'] as const;
 export type Source = (typeof sources)[number];
 
 /** Returns the creator of a row, by the same rules as the conditions below. */
-export const sourceOf = (row: { occurrence: Date | null; by_person: boolean }): Source =>
-  row.occurrence !== null ? 'schedule' : row.by_person ? 'person' : 'api';
+export const sourceOf = (row: {
+  occurrence: Date | null;
+  by_person: boolean;
+  created_by: string;
+}): Source => {
+  if (row.occurrence !== null) return 'schedule';
+  if (row.created_by === 'trigger') return 'trigger';
+  return row.by_person ? 'person' : 'api';
+};
+
+/** Those of keys and people, literally as in the index of them. */
+const byHand = sql`w.occurrence is null and w.created_by <> 'trigger'`;
 
 const sourceConditions: Record<Source, RawBuilder<unknown>> = {
   schedule: sql`w.occurrence is not null`,
-  api: sql`w.occurrence is null and not w.by_person`,
-  person: sql`w.occurrence is null and w.by_person`,
+  trigger: sql`w.created_by = 'trigger'`,
+  api: sql`${byHand} and not w.by_person`,
+  person: sql`${byHand} and w.by_person`,
 };
 
 export type Condition = RawBuilder<unknown>;
@@ -115,10 +128,10 @@ export interface Conditions {
 
 /** Returns a search as conditions; null: nothing can match. */
 export const conditionsOf = (search: WorkItemSearch): Conditions | null => {
-  const { schedule_id, source, error_code, q } = search;
+  const { schedule_id, trigger_id, source, error_code, q } = search;
   const ids = search.ids?.filter(isId);
   const agents = search.agent_id ? [...new Set(search.agent_id.filter(isId))] : null;
-  const known = schedule_id === undefined || isId(schedule_id);
+  const known = [schedule_id, trigger_id].every((id) => id === undefined || isId(id));
   const given = [search.status, ids, agents].filter((list) => list != null);
   if (!known || given.some((list) => list.length === 0)) return null;
   const leads: Lead[] = [];
@@ -128,6 +141,7 @@ export const conditionsOf = (search: WorkItemSearch): Conditions | null => {
     leads.push({ condition: sql`w.id = any(${ids}::uuid[])`, ids: () => given, small: true });
   }
   if (schedule_id !== undefined) leads.push(leadBy(sql`w.schedule_id = ${schedule_id}`));
+  if (trigger_id !== undefined) leads.push(leadBy(sql`w.trigger_id = ${trigger_id}`));
   if (error_code !== undefined) {
     leads.push(leadBy(sql`w.error is not null and w.error ->> 'code' = ${error_code}`));
   }
@@ -137,13 +151,15 @@ export const conditionsOf = (search: WorkItemSearch): Conditions | null => {
     );
   }
   if (search.agent_version !== undefined) others.push(sql`w.agent_version = ${search.agent_version}`);
-  if (source === 'schedule') others.push(sourceConditions.schedule);
+  if (source === 'schedule' || source === 'trigger') others.push(sourceConditions[source]);
   else if (source) leads.push(leadBy(sourceConditions[source]));
   if (q !== undefined) {
     const { condition, lead } = textConditions(q);
     if (lead) leads.push(lead);
     else others.push(sql`${condition} is true`);
   }
+  if (search.min_cost_nano_usd !== undefined)
+    others.push(sql`w.cost_nano_usd >= ${search.min_cost_nano_usd}`);
   const { created_from, created_to, finished_from, finished_to } = search;
   if (created_from !== undefined) others.push(sql`w.created_at >= ${time(created_from)}`);
   if (created_to !== undefined) others.push(sql`w.created_at < ${time(created_to)}`);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { givenTime, queryList, text } from '../../http/index.ts';
+import { givenTime, optionalQueryInteger, queryList, text } from '../../http/index.ts';
 import { status, versionFilter, versionNeedsAgent } from '../schemas.ts';
 import { sources } from './conditions.ts';
 
@@ -14,12 +14,20 @@ const single = {
     .string()
     .optional()
     .describe('Work Items of this schedule, those that a person ran included.'),
-  source: z.enum(sources).optional().describe('Who created it: a schedule at its time, a key, or a person.'),
+  trigger_id: z
+    .string()
+    .optional()
+    .describe('Work Items of this trigger, those of events that a person redelivered included.'),
+  source: z
+    .enum(sources)
+    .optional()
+    .describe('Who created it: a schedule at its time, a trigger for an event, a key, or a person.'),
   error_code: text(200, 1).optional().describe('Those that have this `error.code`.'),
   created_from: givenTime.optional().describe('Created at this time or later.'),
   created_to: givenTime.optional().describe('Created before this time.'),
   finished_from: givenTime.optional().describe('Finished at this time or later.'),
   finished_to: givenTime.optional().describe('Finished before this time.'),
+  min_cost_nano_usd: optionalQueryInteger(0, 9e15).describe('Those that cost at least so much, in nano-USD.'),
   q: text(200, 1).optional().describe('How the name or the id begins, in upper or lower case.'),
 };
 

@@ -19,6 +19,8 @@ interface Row {
   schedule_id: string | null;
   occurrence: Date | null;
   by_person: boolean;
+  created_by: string;
+  trigger_id: string | null;
   work_item_name: string | null;
   status: (typeof statuses)[number];
   code: string | null;
@@ -26,6 +28,7 @@ interface Row {
   updated_at: Date;
   started_at: Date | null;
   finished_at: Date | null;
+  cost_nano_usd: number;
 }
 
 const uuidOf = (kind: number, n: number) =>
@@ -53,18 +56,22 @@ const makeRows = (): Row[] => {
     const began = ended === null || random(5) === 0 ? null : ended - random(10) * 1_000;
     const schedule = random(2) === 0 ? uuidOf(3, random(4)) : null;
     const isFired = schedule !== null && random(4) > 0;
+    const isTriggered = schedule === null && random(3) === 0;
     return {
       id: uuidOf(1 + random(2), n * 7_919),
       agent_id: uuidOf(2, random(3)),
       schedule_id: schedule,
       // Unique for each schedule.
       occurrence: isFired ? new Date(begin + n) : null,
-      by_person: !isFired && random(3) === 0,
+      by_person: !isFired && !isTriggered && random(3) === 0,
+      created_by: isTriggered ? 'trigger' : 'x',
+      trigger_id: isTriggered ? uuidOf(4, random(3)) : null,
       work_item_name: names[random(names.length)]!,
       status,
       code: status === 'ERROR' || status === 'INDETERMINATE' ? codes[random(2)]! : null,
       created_at: new Date(created),
       updated_at: new Date(begin + random(90) * 60_000),
+      cost_nano_usd: random(5),
       started_at: began === null ? null : new Date(began),
       finished_at: ended === null ? null : new Date(ended),
     };
@@ -82,10 +89,12 @@ const matches = (row: Row, search: WorkItemSearch): boolean => {
     (search.ids?.includes(row.id) ?? true) &&
     (search.agent_id?.includes(row.agent_id) ?? true) &&
     (search.schedule_id === undefined || row.schedule_id === search.schedule_id) &&
+    (search.trigger_id === undefined || row.trigger_id === search.trigger_id) &&
     (search.source === undefined || sourceOf(row) === search.source) &&
     (search.error_code === undefined || row.code === search.error_code) &&
     at(row.created_at, search.created_from, search.created_to) &&
     at(row.finished_at, search.finished_from, search.finished_to) &&
+    row.cost_nano_usd >= (search.min_cost_nano_usd ?? 0) &&
     (search.q === undefined || begins(row.work_item_name, search.q) || begins(row.id, search.q))
   );
 };
@@ -102,6 +111,7 @@ const orders: Record<Sort, (row: Row) => number[]> = {
     ['NEEDS_REVIEW', 'INDETERMINATE'].includes(row.status)
       ? [1, -row.updated_at.getTime()]
       : [0, row.created_at.getTime()],
+  cost: ({ cost_nano_usd }) => [cost_nano_usd],
 };
 
 const sorted = (rows: Row[], sort: Sort): string[] =>
@@ -132,12 +142,14 @@ const randomSearch = (n: number, random: (below: number) => number, rows: Row[])
     status: n === 0 ? [] : some(() => statuses.filter(() => random(2) === 0)),
     agent_id: some(() => [0, 1, 2, 9].filter(() => random(2) === 0).map((n) => uuidOf(2, n))),
     schedule_id: random(6) === 0 ? uuidOf(3, random(5)) : undefined,
-    source: some(() => sources[random(3)]!),
+    trigger_id: random(6) === 0 ? uuidOf(4, random(4)) : undefined,
+    source: some(() => sources[random(sources.length)]!),
     error_code: random(6) === 0 ? codes[random(2)] : undefined,
     created_from: random(6) === 0 ? moment() : undefined,
     created_to: random(6) === 0 ? moment() : undefined,
     finished_from: random(8) === 0 ? moment() : undefined,
     finished_to: random(8) === 0 ? moment() : undefined,
+    min_cost_nano_usd: random(8) === 0 ? random(4) : undefined,
     q: some(() => texts[random(texts.length)]!),
     ids: random(8) === 0 ? rows.filter(() => random(3) === 0).map(({ id }) => id) : undefined,
   };
@@ -147,14 +159,18 @@ onPostgres((_name, open) => {
   const rows = makeRows();
   beforeAll(async () => {
     await open().tx((tx) =>
-      sql`insert into work_items (id, agent_id, schedule_id, occurrence, by_person, work_item_name, message, payload,
-          status, error, created_by, created_at, updated_at, started_at, finished_at, conversation_id, lease_expires_at)
-        select id, agent_id, schedule_id, occurrence, by_person, work_item_name, '', '{}', status,
-          case when code is not null then jsonb_build_object('code', code) end, 'x', created_at, updated_at, started_at,
+      sql`insert into work_items (id, agent_id, schedule_id, occurrence, trigger_id, by_person, work_item_name, message, payload,
+          status, error, created_by, created_at, updated_at, cost_nano_usd, started_at, finished_at, conversation_id,
+          lease_expires_at)
+        select id, agent_id, schedule_id, occurrence, trigger_id, by_person, work_item_name, '', '{}', status,
+          case when code is not null then jsonb_build_object('code', code) end, created_by, created_at, updated_at, cost_nano_usd,
+          started_at,
           finished_at, id, case when status = 'EXECUTING' then now() end
         from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id uuid, agent_id uuid, schedule_id uuid,
-          occurrence timestamptz, by_person boolean, work_item_name text, status text, code text, created_at timestamptz,
-          updated_at timestamptz, started_at timestamptz, finished_at timestamptz)`.execute(tx),
+          occurrence timestamptz, trigger_id uuid, by_person boolean, created_by text, work_item_name text, status text, code text, created_at timestamptz,
+          updated_at timestamptz, cost_nano_usd bigint, started_at timestamptz, finished_at timestamptz)`.execute(
+        tx,
+      ),
     );
   });
 

@@ -46,6 +46,8 @@ const parts = {
     { statuses: waitForPerson, key: sql`w.updated_at`, type: 'time', ascending: true },
     { statuses: without(waitForPerson), ...byCreation },
   ],
+  // No index: a column that each step changes would make every step write all indexes.
+  cost: [{ statuses, key: sql`w.cost_nano_usd`, type: 'number' }],
 } as const satisfies Record<string, readonly Part[]>;
 
 export type Sort = keyof typeof parts;

@@ -1,4 +1,5 @@
 import { type DataConnections, dataConnectionForm } from '../../data-connections/index.ts';
+import { type EventConnections, eventConnectionForm } from '../../event-connections/index.ts';
 import { type SemanticDataModels, semanticDataModelForm } from '../../semantic-data-models/index.ts';
 import type { Kind } from '../kind.ts';
 import { byFeature, resourceKind } from '../resource-kind.ts';
@@ -19,4 +20,12 @@ export const semanticDataModelKind = (models: SemanticDataModels): Kind =>
     ...semanticDataModelForm,
     kind: 'semantic_data_model',
     key: 'semantic_data_models',
+  });
+
+export const eventConnectionKind = (connections: EventConnections): Kind =>
+  resourceKind({
+    ...byFeature(connections),
+    ...eventConnectionForm,
+    kind: 'event_connection',
+    key: 'event_connections',
   });

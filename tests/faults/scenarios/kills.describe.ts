@@ -3,7 +3,7 @@ import { type KillsOptions, type KillsReport, runUnderKills } from './kills.ts';
 import { reportTotals } from './totals.ts';
 
 /** The guarantees that hold after `kill -9` in a loop, each a test over one run. */
-export const describeKills = (options: KillsOptions, timeoutMs = 120_000): void => {
+export const describeKills = (options: KillsOptions, timeoutMs = 400_000): void => {
   const { database, replicas, schedules, kills } = options;
   describe(`${kills} times kill -9, ${replicas} replica(s), ${schedules} schedules, ${database}`, () => {
     let report: KillsReport;

@@ -24,6 +24,6 @@ export const describeRuntimeKills = (database: (typeof databases)[number], repli
         'waiting for another approval': 1,
       });
       expect(others).toEqual({ approvalKept: true, denied: 200, decisions: [200, 412, 412, 412, 412] });
-    }, 120_000);
+    }, 400_000);
   });
 };

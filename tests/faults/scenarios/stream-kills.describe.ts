@@ -58,6 +58,6 @@ export const describeStreamKills = (
         }
       }
       expect(takenOver).toBeGreaterThan(0);
-    }, 120_000);
+    }, 400_000);
   });
 };

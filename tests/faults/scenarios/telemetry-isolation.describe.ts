@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type IsolationReport, runIsolation } from './telemetry-isolation.ts';
 
-export const describeIsolation = (requests: number, timeoutMs = 60_000): void => {
+export const describeIsolation = (requests: number, timeoutMs = 400_000): void => {
   describe(`a backend that hangs, one that sends a byte a second, a wrong certificate, two hours of 429, a refused span: ${requests} requests`, () => {
     const all = requests * 500;
     let report: IsolationReport;

@@ -9,7 +9,7 @@ import {
 const requestsUnderWay = 16;
 
 /** The guarantees of the telemetry path under `kill -9` in a loop, each a test over one run. */
-export const describeTelemetryKills = (options: TelemetryKillsOptions, timeoutMs = 60_000): void => {
+export const describeTelemetryKills = (options: TelemetryKillsOptions, timeoutMs = 400_000): void => {
   describe(`${options.kills} times SIGKILL, ${options.spans} spans`, () => {
     let report: TelemetryKillsReport;
     beforeAll(async () => {

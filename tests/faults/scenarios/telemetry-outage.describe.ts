@@ -4,7 +4,7 @@ import { type OutageReport, runOutage } from './telemetry-outage.ts';
 /** The most that resident memory of the whole process may grow, in MB, however large the backlog is. */
 const mostGrowth = 200;
 
-export const describeOutage = (megabytes: number, timeoutMs = 60_000): void => {
+export const describeOutage = (megabytes: number, timeoutMs = 400_000): void => {
   describe(`an outage of 80 hours of the clock with ${megabytes} MB coming in`, () => {
     let report: OutageReport;
     beforeAll(async () => {

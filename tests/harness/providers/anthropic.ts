@@ -18,11 +18,14 @@ const stopOf = ({ finish, calls }: Turn): string => {
   return calls ? 'tool_use' : 'end_turn';
 };
 
-const inputUsage = ({ usage = defaultUsage }: Turn) => ({
-  input_tokens: usage.input - usage.cached,
-  cache_read_input_tokens: usage.cached,
-  cache_creation_input_tokens: 0,
-});
+const usageOf = ({ usage = defaultUsage, sentUsage }: Turn): Record<string, unknown> =>
+  sentUsage ?? {
+    input_tokens: usage.input - usage.cached,
+    cache_read_input_tokens: usage.cached,
+    cache_creation_input_tokens: 0,
+    output_tokens: usage.output,
+    output_tokens_details: { thinking_tokens: usage.reasoning },
+  };
 
 const blocksOf = (turn: Turn): { begun: object; deltas: object[]; whole: object }[] => [
   ...(turn.reasoning
@@ -82,11 +85,7 @@ export const anthropic: Protocol = {
     content: blocksOf(turn).map(({ whole }) => whole),
     stop_reason: stopOf(turn),
     stop_sequence: null,
-    usage: {
-      ...inputUsage(turn),
-      output_tokens: (turn.usage ?? defaultUsage).output,
-      output_tokens_details: { thinking_tokens: (turn.usage ?? defaultUsage).reasoning },
-    },
+    usage: usageOf(turn),
   }),
   stream: (turn) => [
     named({
@@ -99,7 +98,7 @@ export const anthropic: Protocol = {
         content: [],
         stop_reason: null,
         stop_sequence: null,
-        usage: { ...inputUsage(turn), output_tokens: 1 },
+        usage: { ...usageOf(turn), output_tokens: 1, output_tokens_details: null },
       },
     } as { type: string }),
     named({ type: 'ping' }),
@@ -111,9 +110,13 @@ export const anthropic: Protocol = {
     named({
       type: 'message_delta',
       delta: { stop_reason: stopOf(turn), stop_sequence: null },
+      // The counts of the prompt may be null here: they came with the start.
       usage: {
-        output_tokens: (turn.usage ?? defaultUsage).output,
-        output_tokens_details: { thinking_tokens: (turn.usage ?? defaultUsage).reasoning },
+        input_tokens: null,
+        cache_read_input_tokens: null,
+        cache_creation_input_tokens: null,
+        output_tokens: usageOf(turn).output_tokens,
+        output_tokens_details: usageOf(turn).output_tokens_details,
       },
     } as { type: string }),
     named({ type: 'message_stop' }),

@@ -92,13 +92,14 @@ const stopOf = ({ finish, calls }: Turn): string => {
   return calls ? 'tool_use' : 'end_turn';
 };
 
-const usageOf = ({ usage = defaultUsage }: Turn) => ({
-  inputTokens: usage.input - usage.cached,
-  outputTokens: usage.output,
-  totalTokens: usage.input + usage.output,
-  cacheReadInputTokens: usage.cached,
-  cacheWriteInputTokens: 0,
-});
+const usageOf = ({ usage = defaultUsage, sentUsage }: Turn) =>
+  sentUsage ?? {
+    inputTokens: usage.input - usage.cached,
+    outputTokens: usage.output,
+    totalTokens: usage.input + usage.output,
+    cacheReadInputTokens: usage.cached,
+    cacheWriteInputTokens: 0,
+  };
 
 const blocksOf = (turn: Turn): { start?: object; deltas: object[]; whole: object }[] => [
   ...(turn.reasoning

@@ -10,13 +10,16 @@ const finishOf = ({ finish, calls }: Turn): string => {
   return calls ? 'tool_calls' : 'stop';
 };
 
-const usageOf = ({ usage = defaultUsage }: Turn) => ({
-  prompt_tokens: usage.input,
-  completion_tokens: usage.output,
-  total_tokens: usage.input + usage.output,
-  prompt_tokens_details: { cached_tokens: usage.cached },
-  completion_tokens_details: { reasoning_tokens: usage.reasoning },
-});
+const usageOf = ({
+  usage = defaultUsage,
+  sentUsage = {
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    total_tokens: usage.input + usage.output,
+    prompt_tokens_details: { cached_tokens: usage.cached },
+    completion_tokens_details: { reasoning_tokens: usage.reasoning },
+  },
+}: Turn) => (sentUsage === null ? {} : { usage: sentUsage });
 
 const toolCalls = ({ calls = [] }: Turn) =>
   calls.map((call) => ({
@@ -50,7 +53,7 @@ export const chatCompletions: Omit<
         finish_reason: finishOf(turn),
       },
     ],
-    usage: usageOf(turn),
+    ...usageOf(turn),
   }),
   stream: (turn) => {
     const chunk = (delta: object, finish_reason: string | null = null) =>
@@ -60,6 +63,7 @@ export const chatCompletions: Omit<
         created,
         model,
         choices: [{ index: 0, delta, finish_reason }],
+        usage: null,
       });
     return [
       chunk({ role: 'assistant', content: '' }),
@@ -77,7 +81,7 @@ export const chatCompletions: Omit<
         ];
       }),
       chunk({}, finishOf(turn)),
-      event({ id, object: 'chat.completion.chunk', created, model, choices: [], usage: usageOf(turn) }),
+      event({ id, object: 'chat.completion.chunk', created, model, choices: [], ...usageOf(turn) }),
       event('[DONE]'),
     ];
   },

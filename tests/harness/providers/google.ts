@@ -6,13 +6,18 @@ const apiKey = 'AIza0123456789abcdef';
 const finishOf = ({ finish }: Turn): string =>
   finish === undefined ? 'STOP' : finish === 'length' ? 'MAX_TOKENS' : 'SAFETY';
 
-const usageOf = ({ usage = defaultUsage }: Turn) => ({
-  promptTokenCount: usage.input,
-  cachedContentTokenCount: usage.cached,
-  candidatesTokenCount: usage.output - usage.reasoning,
-  thoughtsTokenCount: usage.reasoning,
-  totalTokenCount: usage.input + usage.output,
-});
+const usageOf = ({ usage = defaultUsage, sentUsage }: Turn) =>
+  sentUsage === null
+    ? {}
+    : {
+        usageMetadata: sentUsage ?? {
+          promptTokenCount: usage.input,
+          cachedContentTokenCount: usage.cached,
+          candidatesTokenCount: usage.output - usage.reasoning,
+          thoughtsTokenCount: usage.reasoning,
+          totalTokenCount: usage.input + usage.output,
+        },
+      };
 
 /** The protocol has arguments as objects only. */
 const argsOf = (args: unknown): unknown => {
@@ -47,7 +52,7 @@ const replyOf = (turn: Turn, parts: object[], finished: boolean) => ({
       ...(finished ? { finishReason: finishOf(turn) } : {}),
     },
   ],
-  ...(finished ? { usageMetadata: usageOf(turn) } : {}),
+  ...(finished ? usageOf(turn) : {}),
   modelVersion: 'gemini-3-pro-001',
   responseId: 'resp-1',
 });

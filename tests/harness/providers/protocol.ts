@@ -11,6 +11,8 @@ export interface Turn {
   finish?: 'length' | 'filter';
   /** `input` includes what was cached. */
   usage?: { input: number; cached: number; output: number; reasoning: number };
+  /** The usage object as it is sent, instead of `usage`; null: none. */
+  sentUsage?: Record<string, unknown> | null;
 }
 
 export const defaultUsage = { input: 100, cached: 40, output: 20, reasoning: 8 };

@@ -51,7 +51,7 @@ const itemsOf = (turn: Turn): Item[] => [
 ];
 
 const responseOf = (turn: Turn, status: string, output: Item[]) => {
-  const { usage = defaultUsage, finish } = turn;
+  const { usage = defaultUsage, sentUsage, finish } = turn;
   const reason = finish === 'length' ? 'max_output_tokens' : 'content_filter';
   return {
     id: 'resp_1',
@@ -65,13 +65,15 @@ const responseOf = (turn: Turn, status: string, output: Item[]) => {
     usage:
       status === 'in_progress'
         ? null
-        : {
-            input_tokens: usage.input,
-            input_tokens_details: { cached_tokens: usage.cached },
-            output_tokens: usage.output,
-            output_tokens_details: { reasoning_tokens: usage.reasoning },
-            total_tokens: usage.input + usage.output,
-          },
+        : sentUsage !== undefined
+          ? sentUsage
+          : {
+              input_tokens: usage.input,
+              input_tokens_details: { cached_tokens: usage.cached },
+              output_tokens: usage.output,
+              output_tokens_details: { reasoning_tokens: usage.reasoning },
+              total_tokens: usage.input + usage.output,
+            },
   };
 };
 

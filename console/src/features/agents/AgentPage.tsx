@@ -13,6 +13,7 @@ import { DeleteAgentDialog } from './DeleteAgentDialog.tsx';
 import { OverviewTab } from './OverviewTab.tsx';
 import { SchedulesTab } from './SchedulesTab.tsx';
 import type { agentSearch } from './search.ts';
+import { TriggersTab } from './TriggersTab.tsx';
 import { WorkItemsTab } from './WorkItemsTab.tsx';
 
 // Forms with pickers: a third of the code of the page, which its first tab does without.
@@ -88,6 +89,7 @@ export const AgentPage = () => {
             tabs={{
               overview: () => <OverviewTab agent={agent} />,
               schedules: worker ? () => <SchedulesTab agentId={agent.id} /> : null,
+              triggers: worker ? () => <TriggersTab agentId={agent.id} /> : null,
               'work-items': worker ? () => <WorkItemsTab agentId={agent.id} /> : null,
               conversations: worker ? null : () => <ConversationsTab agentId={agent.id} />,
               instructions: () => later(<InstructionsTab agentId={agent.id} />),

@@ -1,19 +1,6 @@
-import { useOperation, usePermission } from '../../api/index.ts';
+import { useLlmOptions } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
-import { common } from '../../text/en/common.ts';
-import { MultiSelect, permissionReason, Select } from '../../ui/index.ts';
-
-/** The LLM configurations as options, and why a person may not choose one. */
-const useLlmOptions = () => {
-  const permission = usePermission('listLlmConfigurations');
-  const query = { limit: 100 };
-  const got = useOperation('listLlmConfigurations', {}, { query, enabled: permission.allowed });
-  return {
-    reason: permissionReason(permission),
-    options: (got.data?.data ?? []).map(({ id, name, model }) => ({ value: id, label: name, note: model })),
-    nothing: got.loading ? common.loading : undefined,
-  };
-};
+import { MultiSelect, Select } from '../../ui/index.ts';
 
 /** The LLM configurations that take over, in the order in which they were chosen. */
 export const FallbackSelect = ({

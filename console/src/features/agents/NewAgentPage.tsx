@@ -30,6 +30,8 @@ const copied = (agent: PublicAgent, mode: PublicAgent['mode']) => ({
   semantic_data_model_ids: agent.semantic_data_model_ids,
   ...(mode === 'worker' && { result_schema: agent.result_schema, execution: agent.execution }),
   approval_role: agent.approval_role,
+  approval_timeout_seconds: agent.approval_timeout_seconds,
+  approval_timeout_outcome: agent.approval_timeout_outcome,
   callbacks: copiedCallbacks(agent),
   settings: agent.settings,
   model: agent.model,

@@ -8,6 +8,7 @@ export const agentSearch = searchSchema({
   tab: oneOf([
     'overview',
     'schedules',
+    'triggers',
     'work-items',
     'conversations',
     'instructions',

@@ -14,7 +14,8 @@ type Texts =
   | 'access_key_id'
   | 'organization'
   | 'project'
-  | 'api_version';
+  | 'api_version'
+  | 'price_as';
 type Secrets = 'api_key' | 'secret_access_key' | 'session_token';
 type Numbers = 'max_output_tokens' | 'context_tokens' | 'timeout_seconds' | 'temperature';
 type Flags = 'deployment_urls' | 'streaming' | 'prompt_caching';
@@ -110,5 +111,6 @@ export const llmForm = describeForm<
     reasoning_effort: optionalChoice(words.efforts, { hint: words.effortHint }),
     streaming: flag(true),
     prompt_caching: flag(true),
+    price_as: text({ hint: words.priceAsHint, mono: true }),
   },
 );

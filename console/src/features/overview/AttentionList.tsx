@@ -17,7 +17,7 @@ const markOf = ({ kind, severity }: Attention): Outcome => {
 /** The action of a line: where one sees the thing, or changes it. */
 const actionOf = ({ kind, subject, since, filter }: Attention): { label: string; href: string } => {
   if (kind === 'reviews_waiting') return { label: words.review, href: to('/review') };
-  if (kind.startsWith('no_')) return { label: words.open, href: to('/status') };
+  if (kind.startsWith('no_') || kind === 'alerts_firing') return { label: words.open, href: to('/status') };
   if (kind.startsWith('work_items'))
     return subject?.type === 'work_item'
       ? { label: words.open, href: to('/work-items/$workItemId', { workItemId: subject.id }) }
@@ -39,6 +39,7 @@ const actionOf = ({ kind, subject, since, filter }: Attention): { label: string;
       label: words.open,
       href: to('/integrations/$integrationId', { integrationId: subject.id }, { tab: 'dead-letters' }),
     };
+  if (kind === 'price_missing') return { label: words.open, href: to('/prices') };
   if (kind === 'publish_blocked' || kind === 'canary_aborted')
     return subject
       ? {
@@ -46,6 +47,14 @@ const actionOf = ({ kind, subject, since, filter }: Attention): { label: string;
           href: to('/agents/$agentId', { agentId: subject.id }, { tab: 'versions' }),
         }
       : { label: words.open, href: to('/agents') };
+  if (kind.startsWith('budget_'))
+    return subject
+      ? { label: words.open, href: to('/budgets/$budgetId', { budgetId: subject.id }) }
+      : { label: words.open, href: to('/budgets') };
+  if (kind.startsWith('trigger') || kind.startsWith('events') || kind.startsWith('webhooks'))
+    return subject
+      ? { label: words.open, href: to('/triggers/$triggerId', { triggerId: subject.id }, filter) }
+      : { label: words.open, href: to('/triggers', {}, filter) };
   if (subject?.type === 'integration')
     return { label: words.health, href: to('/integrations/$integrationId', { integrationId: subject.id }) };
   if (kind === 'key_expiring') return { label: words.open, href: to('/api-keys') };

@@ -9,7 +9,10 @@ const bars = (name: string, values: readonly number[], kind?: Outcome) => (
   <Bars values={values} label={words.perHour(name)} {...(kind ? { kind } : {})} />
 );
 
-const figuresOf = ({ work_items, spans }: Overview): Figure[] => [
+const sumOf = <T,>(hours: readonly T[], of: (hour: T) => number): number =>
+  hours.reduce((sum, hour) => sum + of(hour), 0);
+
+const figuresOf = ({ work_items, triggers, spans }: Overview): Figure[] => [
   ...(work_items
     ? [
         {
@@ -48,11 +51,25 @@ const figuresOf = ({ work_items, spans }: Overview): Figure[] => [
         },
         {
           name: words.tokens,
-          value: work_items.per_hour.reduce((sum, { tokens }) => sum + tokens, 0),
+          value: sumOf(work_items.per_hour, ({ tokens }) => tokens),
           href: to('/work-items'),
           below: bars(
             words.tokens,
             work_items.per_hour.map(({ tokens }) => tokens),
+          ),
+        },
+      ]
+    : []),
+  ...(triggers && triggers.enabled + triggers.paused + triggers.blocked > 0
+    ? [
+        {
+          name: words.events,
+          value: sumOf(triggers.per_hour, ({ fired, other, failed }) => fired + other + failed),
+          note: words.invalid(sumOf(triggers.per_hour, ({ failed }) => failed)),
+          href: to('/triggers'),
+          below: bars(
+            words.events,
+            triggers.per_hour.map(({ fired, other, failed }) => fired + other + failed),
           ),
         },
       ]

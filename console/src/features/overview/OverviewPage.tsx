@@ -5,6 +5,7 @@ import { overview as words } from '../../text/en/overview.ts';
 import { pages } from '../../text/en/pages.ts';
 import { ButtonLink, Columns, Loaded, Page, Skeleton, Updated, useDisabledReason } from '../../ui/index.ts';
 import { AttentionList } from './AttentionList.tsx';
+import { CostFigures } from './CostFigures.tsx';
 import { Numbers } from './Numbers.tsx';
 import { isOpen, SetUp } from './SetUp.tsx';
 import { Start } from './Start.tsx';
@@ -38,6 +39,7 @@ const Content = ({ overview }: { overview: Overview }) => {
       <AttentionList lines={overview.attention} />
       <TimeBand />
       <Numbers overview={overview} />
+      {overview.costs && <CostFigures costs={overview.costs} />}
       {isOpen(overview.setup) && <SetUp state={overview.setup} />}
     </>
   );

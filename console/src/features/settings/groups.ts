@@ -5,6 +5,7 @@ export type Group = keyof (typeof settings)['groups'];
 /** The order of the groups. A setting that a newer release has is in the last one. */
 export const groups: readonly Group[] = [
   'schedules',
+  'triggers',
   'workItems',
   'requests',
   'telemetry',
@@ -15,6 +16,7 @@ export const groups: readonly Group[] = [
 
 const patterns: readonly (readonly [RegExp, Group])[] = [
   [/SCHEDULE|OCCURRENCE/, 'schedules'],
+  [/TRIGGER|EVENT|WEBHOOK/, 'triggers'],
   [/WORK_ITEM|CONVERSATION/, 'workItems'],
   [/RATE_LIMIT/, 'requests'],
   [/TELEMETRY|CAPTURE/, 'telemetry'],

@@ -1,4 +1,4 @@
-import { polling, useOperation } from '../../api/index.ts';
+import { polling, useOperation, usePermission } from '../../api/index.ts';
 import type { ReplicaStatus, Status } from '../../api/types.gen.ts';
 import { pages } from '../../text/en/pages.ts';
 import { status as words } from '../../text/en/status.ts';
@@ -17,6 +17,7 @@ import {
   Table,
   TwoLines,
 } from '../../ui/index.ts';
+import { TraceStore } from './TraceStore.tsx';
 
 const kinds = { alive: 'on-time', silent: 'missing', stopped: 'skipped' } as const;
 
@@ -48,6 +49,7 @@ const columns: readonly Column<ReplicaStatus>[] = [
 ];
 
 const Content = ({ status }: { status: Status }) => {
+  const { allowed: maySeeTraces } = usePermission('getTraceStore');
   const { replicas, roles, database, telemetry_log: log } = status;
   return (
     <>
@@ -78,6 +80,7 @@ const Content = ({ status }: { status: Status }) => {
           />
         </Box>
       </Section>
+      {maySeeTraces && <TraceStore />}
       <Section title={words.telemetryLog}>
         <Box padded>
           <Facts

@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router';
-import { type ReactNode, Suspense } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { useBaseUrl, useOperation } from '../../api/index.ts';
 import { FilesTab, workItemOwner } from '../../files/index.ts';
 import { useDecisions } from '../../messages/index.ts';
@@ -27,12 +27,13 @@ import { WorkItemFacts } from './detail/Facts.tsx';
 import { Lead } from './detail/Lead.tsx';
 import { Neighbors } from './detail/Neighbors.tsx';
 import { Timeline } from './detail/Timeline.tsx';
-import { Traces } from './detail/Traces.tsx';
 import { useLive } from './detail/use-live.ts';
 import { Values } from './detail/Values.tsx';
 import type { workItemSearch } from './search.ts';
 import { trailOf } from './trail.ts';
 import type { WorkItemDetail } from './types.ts';
+
+const Traces = lazy(() => import('./detail/Traces.tsx').then(({ Traces }) => ({ default: Traces })));
 
 const finished: readonly WorkItemDetail['status'][] = ['COMPLETED', 'ERROR', 'CANCELLED'];
 
@@ -68,7 +69,11 @@ const Content = ({ item, every }: { item: WorkItemDetail; every: number | undefi
         ),
         events: () => <Events id={item.id} every={every} />,
         payload: () => <Values item={item} />,
-        traces: () => <Traces item={item} />,
+        traces: () => (
+          <Suspense fallback={<Skeleton />}>
+            <Traces item={item} />
+          </Suspense>
+        ),
       }}
     />
   );

@@ -1,5 +1,6 @@
 import { filesReaders } from '../../files/search.ts';
 import { flag, moment, oneOf, searchSchema, text, texts } from '../../routing/search.ts';
+import { traceReaders } from '../../traces/search.ts';
 import { type Status, statuses } from './types.ts';
 
 export const workItemsSearch = searchSchema({
@@ -9,14 +10,14 @@ export const workItemsSearch = searchSchema({
   },
   agent_id: texts,
   schedule_id: text,
-  source: oneOf(['schedule', 'api', 'person']),
+  source: oneOf(['schedule', 'trigger', 'api', 'person']),
   error_code: text,
   created_from: moment,
   created_to: moment,
   finished_from: moment,
   finished_to: moment,
   q: text,
-  sort: oneOf(['created', 'finished', 'duration', 'waiting']),
+  sort: oneOf(['created', 'finished', 'duration', 'waiting', 'cost']),
   live: flag,
   next: text,
 });
@@ -26,5 +27,7 @@ export const newWorkItemSearch = searchSchema({ agent: text, copy: text });
 export const workItemSearch = searchSchema({
   tab: oneOf(['conversation', 'timeline', 'files', 'events', 'payload', 'traces']),
   conversation: text,
+  attempt: text,
+  ...traceReaders,
   ...filesReaders,
 });

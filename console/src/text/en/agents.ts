@@ -42,6 +42,7 @@ export const agents = catalog({
   tabs: {
     overview: 'Overview',
     schedules: 'Schedules',
+    triggers: 'Triggers',
     'work-items': 'Work Items',
     conversations: 'Conversations',
     instructions: 'Instructions',
@@ -175,6 +176,7 @@ export const agents = catalog({
   createdAt: 'Created',
   newSchedule: 'New schedule',
   noneScheduled: 'This agent has no schedules. A schedule creates a Work Item at the times that you choose.',
+  noneTriggered: 'No event starts this agent.',
   expression: 'When',
   next: 'Next run',
   pausedNow: 'paused',

@@ -12,7 +12,7 @@ export const audit = catalog({
   outcome: 'Outcome',
   outcomes: { done: 'Done', refused: 'Refused' },
   details: 'Details',
-  via: { key: 'with a key', session: 'in the application', system: 'by itself' },
+  via: { key: 'with a key', session: 'in the application', channel: 'in a channel', system: 'by itself' },
   from: (ip: string) => `from ${ip}`,
   verify: 'Verify',
   verifying: (count: number) => `Verifying: ${number(count)} entries so far …`,

@@ -101,6 +101,9 @@ export const llmConfigurations = catalog({
   seconds: 's',
   streaming: 'Read replies as they are generated',
   prompt_caching: 'Ask the provider to cache the prompt',
+  price_as: 'Price as',
+  priceAsHint:
+    'The model whose price the calls have. Empty: the one that the endpoint reports, else the one that is requested.',
 
   settings: 'Settings',
   settingsHidden: 'The settings are shown to administrators.',

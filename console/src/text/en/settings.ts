@@ -8,6 +8,7 @@ export const settings = catalog({
   what: 'settings',
   groups: {
     schedules: 'Schedules',
+    triggers: 'Triggers',
     workItems: 'Work Items',
     requests: 'Requests',
     telemetry: 'Telemetry',

@@ -23,6 +23,7 @@ export const ui = catalog({
   filter: 'Filter',
   narrow: 'Narrow the list',
   search: 'Search',
+  exactly: 'exactly this',
   countOf: (count: number) => number(count),
   selection: 'Selection',
   selectAll: 'Select all',

@@ -15,7 +15,7 @@ import {
 import { ClockChanges } from './ClockChanges.tsx';
 import { axisOf, clockChanges } from './clock-changes.ts';
 import css from './drawings.module.css';
-import { colorOf, Shape, wordOf } from './marks.tsx';
+import { colorOf, type Outcome, Shape, wordOf } from './marks.tsx';
 import { clockStep } from './scale.ts';
 import { useWidth } from './use-width.ts';
 import { nightsBetween, ticksBetween } from './zone-time.ts';
@@ -24,6 +24,8 @@ export interface BandRow {
   id: string;
   name: string;
   href?: string;
+  /** Words for its marks, if they are not occurrences. */
+  words?: Partial<Record<Outcome, string>>;
   buckets: readonly BandBucket[];
 }
 
@@ -100,8 +102,12 @@ export const Band = ({ label, rows, from, to, now, zone, transitions = [] }: Ban
     if (box && box.scrollWidth > box.clientWidth) box.scrollLeft = nowX - box.clientWidth * 0.6;
   }, [nowX]);
   const ticks = ticksBetween(from, to, zone, clockStep(to - from, width));
-  const title = (bucket: BandBucket) =>
-    `${exactTime(new Date(bucket.from), zone)}: ${list(countsOf(bucket).map(({ kind, number }) => ui.countWord(number, wordOf(kind).toLowerCase())))}`;
+  const title = ({ name, words }: BandRow, bucket: BandBucket) => {
+    const counts = countsOf(bucket).map(({ kind, number }) =>
+      ui.countWord(number, (words?.[kind] ?? wordOf(kind)).toLowerCase()),
+    );
+    return `${name}, ${exactTime(new Date(bucket.from), zone)}: ${list(counts)}`;
+  };
   return (
     <div className={css.band}>
       <div className={css.names} style={{ paddingTop: top }}>
@@ -159,7 +165,7 @@ export const Band = ({ label, rows, from, to, now, zone, transitions = [] }: Ban
                   const middle = middleOf(bucket, now, x);
                   return bucket.href ? (
                     <a key={bucket.from} href={bucket.href(bucket.from, bucket.ends ?? bucket.to)}>
-                      <title>{`${row.name}, ${title(bucket)}`}</title>
+                      <title>{title(row, bucket)}</title>
                       {/* The gaps between the marks, and a little around them, are a part of the link. */}
                       <rect
                         x={middle - drawnWidth(bucket) / 2 - 1}
@@ -172,7 +178,7 @@ export const Band = ({ label, rows, from, to, now, zone, transitions = [] }: Ban
                     </a>
                   ) : (
                     <g key={bucket.from}>
-                      <title>{`${row.name}, ${title(bucket)}`}</title>
+                      <title>{title(row, bucket)}</title>
                       <Marks bucket={bucket} middle={middle} y={y} />
                     </g>
                   );

@@ -1,3 +1,4 @@
+import { cx } from '../cx.ts';
 import css from './drawings.module.css';
 import { colorOf, type Outcome } from './marks.tsx';
 
@@ -8,16 +9,26 @@ export const Bars = ({
   label,
   height = 24,
   growing = true,
+  fills = false,
 }: {
   values: readonly number[];
   kind?: Outcome;
   label: string;
   height?: number;
   growing?: boolean;
+  /** As wide as its place. */
+  fills?: boolean;
 }) => {
   const most = Math.max(1, ...values);
   return (
-    <svg width={values.length * 5} height={height} role="img" aria-label={label} className={css.bars}>
+    <svg
+      width={fills ? '100%' : values.length * 5}
+      height={height}
+      {...(fills ? { viewBox: `0 0 ${values.length * 5} ${height}`, preserveAspectRatio: 'none' } : {})}
+      role="img"
+      aria-label={label}
+      className={css.bars}
+    >
       {values.map((value, index) => {
         const tall = value === 0 ? 1 : Math.max(2, (value / most) * height);
         return (
@@ -85,11 +96,24 @@ export interface Part {
   kind: Outcome;
 }
 
-/** A bar whose parts add up to the whole. A part that is not zero can always be seen. */
-export const SumBar = ({ parts, label }: { parts: readonly Part[]; label: string }) => {
-  const total = parts.reduce((sum, part) => sum + part.value, 0);
+/**
+ * A bar whose parts add up to the whole, or to a part of `of`: the rest is empty. A part that is not zero can always be seen.
+ */
+export const SumBar = ({
+  parts,
+  label,
+  of = 0,
+  thin = false,
+}: {
+  parts: readonly Part[];
+  label: string;
+  of?: number;
+  thin?: boolean;
+}) => {
+  const sum = parts.reduce((before, part) => before + part.value, 0);
+  const total = Math.max(sum, of);
   return (
-    <div role="img" aria-label={label} className={css.sum}>
+    <div role="img" aria-label={label} className={cx(css.sum, thin && css.thin)}>
       {parts.map(
         (part) =>
           part.value > 0 && (

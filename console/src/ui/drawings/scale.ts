@@ -3,7 +3,7 @@ import { duration } from '../../text/format.ts';
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
-const steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
+const steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
   .map((count) => count * second)
   .concat(
     [1, 2, 5, 10, 15, 30].map((count) => count * minute),

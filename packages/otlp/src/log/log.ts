@@ -73,6 +73,8 @@ export interface TelemetryLog {
   owns(number: number): boolean;
   /** Deleted: what is queued and dead-lettered becomes discarded, the dead letters go, the final counts stay. */
   remove(number: number): Promise<void>;
+  /** Takes back `remove`: gets what is appended from now on. Does nothing for an integration that is not removed. */
+  restore(number: number): Promise<void>;
 
   /**
    * Reads the next spans from the cursor, or from behind the batch `after`, at most about `maxBytes` (at least one
@@ -92,6 +94,16 @@ export interface TelemetryLog {
     through: number,
     counts: Partial<Omit<Counts, 'dead_lettered'>>,
     deadLetters?: readonly NewDeadLetter[],
+  ): Promise<boolean>;
+
+  /**
+   * Passes all that is queued now, without reading it. `countsOf` gets the ordinal behind it, and resolves to the counts
+   * of what lies between the cursor and there. Resolves to false, and changes nothing, if they are not (expired or
+   * removed in the meantime), or if nothing is queued.
+   */
+  jump(
+    number: number,
+    countsOf: (through: number) => Promise<Partial<Omit<Counts, 'dead_lettered'>>>,
   ): Promise<boolean>;
 
   /** The ids of all dead letters of an integration, oldest first. */

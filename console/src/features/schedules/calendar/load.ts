@@ -38,7 +38,7 @@ export interface Cell {
 /** The key of an hour: its day and its hour on the clock. */
 export const cellKey = (dayName: string, hourOfDay: number): string => `${dayName} ${hourOfDay}`;
 
-const totalOf = ({ t: _, ...counts }: TimelineBucket): number =>
+const totalOf = ({ t: _, events: _events, ...counts }: TimelineBucket): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 const sumOf = ({ data, from, to, bucket_ms }: Timeline): { at: number; total: number; bad: number }[] => {

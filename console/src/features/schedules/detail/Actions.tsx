@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { type Action, perform, useAction, useUnsaved } from '../../../api/index.ts';
 import type { ScheduleDetail } from '../../../api/types.gen.ts';
-import { DeleteButton } from '../../../resource/index.ts';
+import { DeleteButton, useOptionalReason } from '../../../resource/index.ts';
 import { to } from '../../../routing/to.ts';
 import { common } from '../../../text/en/common.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
-import { ActionDialog, Button, ButtonLink, notify, Textarea, useDisabledReason } from '../../../ui/index.ts';
+import { ActionDialog, Button, ButtonLink, notify, useDisabledReason } from '../../../ui/index.ts';
 import { nameOf } from '../shared/name.ts';
 import { paramsOf } from '../shared/use-actions.ts';
 import css from './detail.module.css';
@@ -13,17 +13,14 @@ import { RunAt } from './RunAt.tsx';
 
 const Pause = ({ schedule }: { schedule: ScheduleDetail }) => {
   const [open, setOpen] = useState(false);
-  const [reason, setReason] = useState('');
+  const reason = useOptionalReason(words.reasonHint);
   const action = useAction(async () => {
-    await perform('pauseSchedule', paramsOf(schedule), {
-      body: reason.trim() === '' ? {} : { reason: reason.trim() },
-      ifMatch: null,
-    });
+    await perform('pauseSchedule', paramsOf(schedule), { body: reason.given, ifMatch: null });
     setOpen(false);
-    setReason('');
+    reason.clear();
     notify(words.pausedDone(nameOf(schedule)));
   });
-  useUnsaved(() => open && reason.trim() !== '' && !action.busy);
+  useUnsaved(() => open && reason.isGiven && !action.busy);
   return (
     <>
       <Button disabledReason={useDisabledReason('pauseSchedule')} onClick={() => setOpen(true)}>
@@ -31,14 +28,7 @@ const Pause = ({ schedule }: { schedule: ScheduleDetail }) => {
       </Button>
       <ActionDialog open={open} onClose={() => setOpen(false)} title={words.pauseTitle} act={action}>
         <p>{words.pauseMore}</p>
-        <Textarea
-          label={common.reason}
-          value={reason}
-          onChange={setReason}
-          hint={words.reasonHint}
-          rows={2}
-          autoFocus
-        />
+        {reason.field}
       </ActionDialog>
     </>
   );

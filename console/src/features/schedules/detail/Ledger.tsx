@@ -1,5 +1,6 @@
 import { listPolling, useBaseUrl, useOperation } from '../../../api/index.ts';
 import type { ScheduleDetail, ScheduleVersion } from '../../../api/types.gen.ts';
+import { WorkItemOutcome } from '../../../resource/WorkItemOutcome.tsx';
 import { to } from '../../../routing/to.ts';
 import { useCursor, useUrlState } from '../../../routing/url-state.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
@@ -28,7 +29,6 @@ import { scheduleHref } from '../shared/address.ts';
 import { OccurrenceSentence } from '../shared/OccurrenceSentence.tsx';
 import { kindOf } from '../shared/outcomes.ts';
 import { paramsOf } from '../shared/use-actions.ts';
-import { WorkItemOutcome } from '../shared/WorkItemOutcome.tsx';
 import css from './detail.module.css';
 import { LedgerFilters, ledgerFilters } from './LedgerFilters.tsx';
 import { type LedgerRow, ledgerRows, rowKey } from './ledger-rows.ts';

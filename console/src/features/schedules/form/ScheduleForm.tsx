@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { type Form as FormState, useMe } from '../../../api/index.ts';
+import { ZoneField } from '../../../resource/index.ts';
 import { scheduleForm as words } from '../../../text/en/schedule-form.ts';
 import { Checkbox, Form, Problem, Select, Textarea, TextField } from '../../../ui/index.ts';
 import { Preview } from './Preview.tsx';
@@ -8,7 +9,6 @@ import { expressionOf } from './repeat.ts';
 import css from './ScheduleForm.module.css';
 import { usePreview } from './use-preview.ts';
 import { maxMessageLength, payloadKb, type Values } from './values.ts';
-import { ZoneField } from './ZoneField.tsx';
 
 const overlapOptions = (['queue', 'skip', 'cancel_previous'] as const).map((value) => ({
   value,

@@ -1,10 +1,8 @@
-import { useState } from 'react';
 import { type Body, call, perform, useUnsaved } from '../../../api/index.ts';
 import type { ActOnSchedulesResult } from '../../../api/types.gen.ts';
-import { CountedChange, useCountedAction } from '../../../resource/index.ts';
-import { common } from '../../../text/en/common.ts';
+import { CountedChange, useCountedAction, useOptionalReason } from '../../../resource/index.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
-import { ActionDialog, notify, Textarea, useDisabledReason } from '../../../ui/index.ts';
+import { ActionDialog, notify, useDisabledReason } from '../../../ui/index.ts';
 import css from './list.module.css';
 
 export type ActionName = Body<'actOnSchedules'>['action'];
@@ -36,14 +34,13 @@ export const ActDialog = ({
   onClose: () => void;
   onDone: () => void;
 }) => {
-  const [reason, setReason] = useState('');
-  useUnsaved(() => reason.trim() !== '' && !act.busy);
+  const reason = useOptionalReason(words.reasonHint);
+  useUnsaved(() => reason.isGiven && !act.busy);
   const mayAct = useDisabledReason('actOnSchedules');
   const { counted, recounted, act } = useCountedAction(
     async () => (await call('actOnSchedules', {}, { body: { action, ...target, dry_run: true } })).body,
     async ({ matched }) => {
-      const why = reason.trim() === '' ? {} : { reason: reason.trim() };
-      const body = { action, ...target, expected_count: matched, ...why };
+      const body = { action, ...target, expected_count: matched, ...reason.given };
       const { changed } = (await perform('actOnSchedules', {}, { body })).body;
       notify(words.done[action](changed));
       onDone();
@@ -69,14 +66,7 @@ export const ActDialog = ({
         </CountedChange>
       )}
       <p>{words.more[action]}</p>
-      <Textarea
-        label={common.reason}
-        value={reason}
-        onChange={setReason}
-        hint={words.reasonHint}
-        rows={2}
-        autoFocus
-      />
+      {reason.field}
     </ActionDialog>
   );
 };

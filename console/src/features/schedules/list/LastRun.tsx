@@ -1,10 +1,10 @@
 import type { ListedSchedule } from '../../../api/types.gen.ts';
+import { workItemWords } from '../../../resource/WorkItemOutcome.tsx';
 import { occurrences } from '../../../text/en/occurrences.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
 import { Time } from '../../../time/index.ts';
 import { Muted, OutcomeTag, Words } from '../../../ui/index.ts';
 import { kindOf } from '../shared/outcomes.ts';
-import { workItemWords } from '../shared/WorkItemOutcome.tsx';
 import css from './list.module.css';
 
 type Last = NonNullable<ListedSchedule['last']>;

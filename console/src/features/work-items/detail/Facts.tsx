@@ -1,4 +1,5 @@
 import { to } from '../../../routing/to.ts';
+import { cost } from '../../../text/en/cost.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
 import { Time } from '../../../time/index.ts';
 import { Box, CopyValue, Facts, Link, TwoLines } from '../../../ui/index.ts';
@@ -19,6 +20,8 @@ export const WorkItemFacts = ({ item }: { item: WorkItemDetail }) => {
     agent_version,
     model,
     usage,
+    cost_nano_usd,
+    unknown_calls,
     attempts,
     created_at,
     start_at,
@@ -64,6 +67,7 @@ export const WorkItemFacts = ({ item }: { item: WorkItemDetail }) => {
               {words.tokens(usage.input_tokens, usage.output_tokens)}
             </TwoLines>,
           ],
+          (cost_nano_usd > 0 || unknown_calls > 0) && [f.cost, cost.amount(cost_nano_usd, unknown_calls)],
           attempts.length > 0 && [f.executing, words.executed(executedMs(item), attempts.length)],
           [f.created, <Time key="created" at={created_at} form="both" seconds />],
           start_at !== null && [f.start, <Time key="start" at={start_at} form="both" seconds />],

@@ -70,6 +70,14 @@ const Pending = ({ item }: { item: Item }) => {
       </>
     );
   }
+  if (waiting?.reason === 'budget' && waiting.until) {
+    return (
+      <>
+        <Emphasis>{words.pending}</Emphasis>{' '}
+        <Words text={words.waitsForBudget} at={<Time at={waiting.until} />} />{' '}
+      </>
+    );
+  }
   if (waiting?.reason === 'retry' && waiting.until) {
     const at = <Time at={waiting.until} form="relative" />;
     return (

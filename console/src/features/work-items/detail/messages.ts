@@ -8,7 +8,12 @@ type Naming = Pick<
   'id' | 'agent' | 'schedule' | 'source' | 'created_by_name' | 'scheduled_for'
 >;
 
-const notes = { schedule: words.bySchedule, api: words.byApi, person: words.byPerson };
+const notes = {
+  schedule: words.bySchedule,
+  trigger: words.byTrigger,
+  api: words.byApi,
+  person: words.byPerson,
+};
 
 /** Returns the author. The first message of a person is what the Work Item was created with. */
 const authorOf = (

@@ -30,8 +30,8 @@ const errorCodes = [
   'internal_error',
 ];
 
-const sources = ['schedule', 'api', 'person'] as const;
-const sorts = ['created', 'finished', 'duration', 'waiting'] as const;
+const sources = ['schedule', 'trigger', 'api', 'person'] as const;
+const sorts = ['created', 'finished', 'duration', 'waiting', 'cost'] as const;
 
 /** The agents of the rows by their ids, and the schedules. */
 const namesOf = (rows: readonly ListedWorkItem[]) => ({

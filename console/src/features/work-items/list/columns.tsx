@@ -1,4 +1,5 @@
 import { StatusTag, workItemName } from '../../../resource/index.ts';
+import { cost } from '../../../text/en/cost.ts';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
 import { workItems } from '../../../text/en/work-items.ts';
 import { duration, number } from '../../../text/index.ts';
@@ -26,6 +27,9 @@ const Reason = ({ row }: { row: Row }) => {
   if (!waiting || waiting.reason === 'draft') return null;
   if (waiting.reason === 'start' && waiting.until) {
     return <Words text={words.start} at={<Time at={waiting.until} />} />;
+  }
+  if (waiting.reason === 'budget' && waiting.until) {
+    return <Words text={words.budget} at={<Time at={waiting.until} />} />;
   }
   if (waiting.reason === 'retry' && waiting.until) {
     return <Words text={words.retry} at={<Time at={waiting.until} form="relative" />} />;
@@ -106,10 +110,15 @@ export const columns: readonly Column<Row>[] = [
   {
     key: 'tokens',
     title: words.columns.tokens,
-    cell: ({ usage }) =>
+    cell: ({ usage, cost_nano_usd, unknown_calls }) =>
       usage && (
         <Muted>
-          <span title={words.tokensTitle(usage.input_tokens, usage.output_tokens)}>
+          <span
+            title={[
+              words.tokensTitle(usage.input_tokens, usage.output_tokens),
+              ...(cost_nano_usd > 0 || unknown_calls > 0 ? [cost.amount(cost_nano_usd, unknown_calls)] : []),
+            ].join('; ')}
+          >
             {number(usage.input_tokens + usage.output_tokens)}
           </span>
         </Muted>

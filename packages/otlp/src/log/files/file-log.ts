@@ -149,6 +149,22 @@ class FileLog implements TelemetryLog {
     await this.#housekeeping.collect();
   }
 
+  async restore(number: number): Promise<void> {
+    const one = this.#integrations.get(number);
+    if (one === undefined) return;
+    const restored = await one.cursor.update((state) =>
+      state.removed
+        ? {
+            ...state,
+            removed: false,
+            discarded: state.discarded + this.#queued(number, state),
+            at: this.#writer.end,
+          }
+        : null,
+    );
+    if (restored) one.at = one.cursor.state.at;
+  }
+
   async read(number: number, maxBytes: number, after?: Batch): Promise<Batch | null> {
     const one = this.#integrations.get(number);
     if (one === undefined || one.cursor.state.removed) return null;
@@ -201,6 +217,23 @@ class FileLog implements TelemetryLog {
     if (moved) {
       one.at = at;
       // The cursor has moved: a segment that cannot be deleted does not undo that. Retention tries again.
+      await this.#housekeeping.collect().catch(() => {});
+    }
+    return moved;
+  }
+
+  async jump(number: number, countsOf: (through: number) => Promise<Partial<Counts>>): Promise<boolean> {
+    const one = this.#integrations.get(number);
+    if (one === undefined || this.#queued(number, one.cursor.state) === 0) return false;
+    const at = this.#writer.end;
+    const through = this.#writer.totals.get(number)!.spans;
+    const counts = await countsOf(through);
+    const moved = await one.cursor.update((state) => {
+      const next = addCounts(state, counts);
+      return state.removed || passed(next) !== through ? null : { ...next, at };
+    });
+    if (moved) {
+      one.at = at;
       await this.#housekeeping.collect().catch(() => {});
     }
     return moved;

@@ -60,6 +60,13 @@ export class Cursors {
     this.update(await this.#store.register(number, seq, this.delivers ? leaseSeconds : null));
   }
 
+  /** Takes back a removal. If this replica delivers, it owns the cursor. */
+  async restore(number: number): Promise<void> {
+    if (!this.#known.get(number)?.removed) return;
+    const restored = await this.#store.restore(number, this.delivers ? leaseSeconds : null);
+    if (restored) this.update(restored);
+  }
+
   owns(number: number): boolean {
     const cursor = this.#known.get(number);
     if (cursor === undefined) return false;

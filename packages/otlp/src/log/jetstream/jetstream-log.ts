@@ -128,6 +128,10 @@ class JetStreamLog implements SharedLog {
     this.#cursors.update(await this.#store.remove(number));
   }
 
+  restore(number: number): Promise<void> {
+    return this.#cursors.restore(number);
+  }
+
   owns(number: number): boolean {
     return this.#cursors.owns(number);
   }
@@ -171,6 +175,20 @@ class JetStreamLog implements SharedLog {
     const moved = await this.#store.commit(number, fence, position.ordinal, position, deltas, deadLetters);
     if (moved) this.#cursors.update(moved);
     // Another replica has changed the row: what is known of it is old.
+    else await this.refresh();
+    return moved !== null;
+  }
+
+  async jump(number: number, countsOf: (through: number) => Promise<Partial<Counts>>): Promise<boolean> {
+    const cursor = this.#cursors.get(number);
+    if (cursor === undefined || cursor.removed || !this.owns(number)) return false;
+    const { seq } = this.#aggregate;
+    const through = this.#aggregate.accepted(number).spans;
+    if (through <= passed(cursor)) return false;
+    const counts = await countsOf(through);
+    const position = { seq, recordOffset: 0 };
+    const moved = await this.#store.commit(number, cursor.fence, through, position, counts);
+    if (moved) this.#cursors.update(moved);
     else await this.refresh();
     return moved !== null;
   }

@@ -57,6 +57,8 @@ export interface StreamStore {
    * of the cursor counts.
    */
   remove(number: number): Promise<Cursor>;
+  /** Takes back `remove`; null if the cursor is not removed. `seconds` as for `register`. */
+  restore(number: number, seconds: number | null): Promise<Cursor | null>;
   /** Counts as expired what had been accepted by the checkpoint and is not passed yet. */
   expire(checkpoint: Checkpoint): Promise<Cursor[]>;
   checkpoints(): Promise<Checkpoint[]>;

@@ -1,0 +1,8 @@
+import { measureReservations } from './money/reservations.ts';
+import { measureSums } from './money/sums.ts';
+
+/** The cost of accounting: reservations of replicas side by side, and sums over a million charges. */
+export const run = async (): Promise<void> => {
+  await measureReservations();
+  await measureSums();
+};

@@ -1,0 +1,17 @@
+import { page } from '../../routing/page.ts';
+import { budgetSearch, budgetsSearch } from './search.ts';
+
+export const budgetsPages = [
+  page({
+    path: '/budgets',
+    search: budgetsSearch,
+    operation: 'listBudgets',
+    component: [() => import('./BudgetsPage.tsx'), 'BudgetsPage'],
+  }),
+  page({
+    path: '/budgets/$budgetId',
+    search: budgetSearch,
+    operation: 'getBudget',
+    component: [() => import('./BudgetPage.tsx'), 'BudgetPage'],
+  }),
+] as const;

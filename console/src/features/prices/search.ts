@@ -1,0 +1,3 @@
+import { searchSchema, text } from '../../routing/search.ts';
+
+export const pricesSearch = searchSchema({ next: text });

@@ -1,0 +1,31 @@
+import { LocalClock } from '../../lib/times.ts';
+import { findScheduling } from '../../replicas/index.ts';
+import { countedFrom, paramsIn } from '../rules/narrowest.ts';
+import type { Condition } from './condition.ts';
+
+/** No replica has been scheduling for a while. */
+export const noScheduler: Condition = {
+  subjectOf: () => null,
+  ruleFor: (rules) => rules.narrowest({}),
+  noun: 'workspace',
+  together: () => 'No replica is scheduling',
+  find: async ({ tx, now, rules }) => {
+    const rule = rules.narrowest({});
+    if (!rule) return [];
+    const { last_at, known_from } = await findScheduling(tx);
+    const last = (last_at ?? known_from).getTime();
+    if (now - countedFrom(rule, last) <= paramsIn(rule, 'no_scheduler').seconds * 1_000) return [];
+    const when = last_at
+      ? `The last one was seen at ${new LocalClock('UTC', now).near(last, now)} (UTC).`
+      : 'None was ever seen.';
+    return [
+      {
+        rule,
+        subject: null,
+        cause: last,
+        title: 'No replica is scheduling',
+        detail: `${when} No schedule fires; what falls due waits.`,
+      },
+    ];
+  },
+};

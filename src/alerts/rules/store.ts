@@ -1,0 +1,56 @@
+import { type Executor, type Page, selectPage, sql, type Tx } from '../../database/index.ts';
+import { column, type RowOf, resource, stamps, type TableOf } from '../../resource/index.ts';
+import { fields } from './fields.ts';
+
+export const alertRules = resource('alert_rules', fields, { id: column<string>(), ...stamps });
+
+declare module '../../database/database.ts' {
+  interface Schema {
+    alert_rules: TableOf<typeof alertRules>;
+  }
+}
+
+export type AlertRule = RowOf<typeof alertRules>;
+
+const { columns } = alertRules;
+
+/** Newest first. */
+export const listAlertRules = (executor: Executor, page: Page): Promise<AlertRule[]> =>
+  selectPage(executor.selectFrom('alert_rules').select(columns), page);
+
+/** All rules, the oldest first. */
+export const listAllRules = (executor: Executor): Promise<AlertRule[]> =>
+  executor.selectFrom('alert_rules').select(columns).orderBy('created_at').orderBy('id').execute();
+
+export const findAlertRule = (executor: Executor, id: string): Promise<AlertRule | undefined> =>
+  executor.selectFrom('alert_rules').select(columns).where('id', '=', id).executeTakeFirst();
+
+/** The rule, locked until the transaction ends. */
+export const findLockedRule = (tx: Tx, id: string): Promise<AlertRule | undefined> =>
+  tx.selectFrom('alert_rules').select(columns).where('id', '=', id).forUpdate().executeTakeFirst();
+
+export const countAlertRules = async (tx: Tx): Promise<number> => {
+  const { rows } = await sql<{ n: number }>`select count(*)::integer as n from alert_rules`.execute(tx);
+  return rows[0]!.n;
+};
+
+export const insertAlertRule = (
+  tx: Tx,
+  id: string,
+  values: Parameters<typeof alertRules.write>[0],
+): Promise<AlertRule> =>
+  tx
+    .insertInto('alert_rules')
+    .values({ id, ...alertRules.write(values) })
+    .returning(columns)
+    .executeTakeFirstOrThrow();
+
+export const deleteAlertRuleRow = async (tx: Tx, id: string): Promise<void> => {
+  await tx.deleteFrom('alert_rules').where('id', '=', id).execute();
+};
+
+/** Locks the schedule so that it is not deleted before the transaction ends. Returns false if there is none. */
+export const lockScheduleForShare = async (tx: Tx, id: string): Promise<boolean> => {
+  const { rows } = await sql`select from schedules where id = ${id} for key share`.execute(tx);
+  return rows.length > 0;
+};

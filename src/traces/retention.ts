@@ -1,0 +1,130 @@
+import type { Database, Tx } from '../database/index.ts';
+import { unavailable } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { Loop } from '../lib/loop.ts';
+import type { CurrentSettings } from '../settings/index.ts';
+import { beginPart, dropPart, findOpenPart, listParts, lockParts, type Part } from './part-store.ts';
+import type { TraceWriter } from './writer.ts';
+
+const everyMs = 10_000;
+/** After a part could not be dropped, because someone reads it. */
+const againMs = 2_000;
+const dayMs = 86_400_000;
+const partsOfLimit = 8;
+
+/** SQLSTATE of `lock_timeout`. */
+const isLocked = (error: unknown): boolean => (error as { code?: string }).code === '55P03';
+
+interface RetentionParts {
+  db: Database;
+  settings: CurrentSettings;
+  writer: TraceWriter;
+  log: Logger;
+}
+
+/**
+ * Begins a new part when the open one is a day old or an eighth of the limit, and drops the oldest while they are too many
+ * bytes or too old. Every replica that delivers does it; the lock makes them take turns.
+ */
+export class PartKeeper {
+  readonly #parts: RetentionParts;
+  readonly #loop: Loop;
+  #written = 0;
+
+  constructor(parts: RetentionParts) {
+    this.#parts = parts;
+    this.#loop = new Loop({ name: 'trace parts', log: parts.log, tick: () => this.#tick() });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  pass() {
+    return this.#loop.pass();
+  }
+
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  /** So many bytes were stored: a part must not grow far beyond its size before someone looks. */
+  wrote(bytes: number): void {
+    this.#written += bytes;
+    if (this.#written < this.#limits().bytes / partsOfLimit / 4) return;
+    this.#written = 0;
+    this.#loop.wake();
+  }
+
+  #limits(): { days: number; bytes: number } {
+    const { TRACE_RETENTION_DAYS: days, TRACE_RETENTION_MB: megabytes } = this.#parts.settings.get();
+    return { days, bytes: megabytes * 1024 * 1024 };
+  }
+
+  /** Begins and drops parts as the limits say now. */
+  async check(): Promise<void> {
+    const { db, writer } = this.#parts;
+    await this.#roll(await db.run(listParts));
+    const open = await db.run(findOpenPart);
+    if (open !== undefined) writer.partBegan(open);
+    await this.#drop(await db.run(listParts));
+  }
+
+  async #tick(): Promise<number> {
+    const { log } = this.#parts;
+    try {
+      await this.check();
+      return everyMs;
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+      log.info('a part of the traces is being read; it is dropped in a moment');
+      return againMs;
+    }
+  }
+
+  async #roll(parts: readonly Part[]): Promise<void> {
+    const open = parts.find(({ ended_at }) => ended_at === null);
+    if (open === undefined) return;
+    const isFull = open.bytes >= this.#limits().bytes / partsOfLimit;
+    if (!isFull && (open.age_ms < dayMs || open.isEmpty)) return;
+    await this.#parts.db.tx(async (tx) => {
+      await lockParts(tx);
+      await beginPart(tx, open.id);
+    });
+  }
+
+  async #drop(parts: readonly Part[]): Promise<void> {
+    const { days, bytes } = this.#limits();
+    let total = parts.reduce((sum, part) => sum + part.bytes, 0);
+    for (const part of parts) {
+      if (part.ended_ms === null) continue;
+      if (total <= bytes && part.ended_ms < days * dayMs) return;
+      await this.#parts.db.tx(async (tx) => {
+        await lockParts(tx);
+        // Another replica may have dropped it.
+        if ((await listParts(tx)).some(({ id }) => id === part.id)) await dropPart(tx, part.id);
+      });
+      total -= part.bytes;
+    }
+  }
+}
+
+/** Drops all parts. Throws 503 while someone reads them for long. Returns the number of spans that they had. */
+export const dropAllParts = async (tx: Tx): Promise<number> => {
+  try {
+    await lockParts(tx);
+    const parts = await listParts(tx);
+    if (parts.length === 0) return 0;
+    await beginPart(tx, await findOpenPart(tx));
+    let spans = 0;
+    for (const { id } of parts) spans += await dropPart(tx, id);
+    return spans;
+  } catch (error) {
+    if (!isLocked(error)) throw error;
+    throw unavailable('The traces are being read at present. Try again in a moment.', 2);
+  }
+};
