@@ -7,9 +7,11 @@ import { createLogger } from '../src/lib/log.ts';
 import { type Platform, startPlatform } from '../src/platform.ts';
 import { client } from '../tests/harness/http.ts';
 import { startOtlpReceiver } from '../tests/harness/otlp-receiver.ts';
+import { startSmtp } from '../tests/harness/smtp.ts';
 import { startToolServer } from '../tests/harness/tool-server.ts';
 import { payInvoice, startApproval } from './demo/approval.ts';
 import { startData } from './demo/data.ts';
+import { startMail } from './demo/mail.ts';
 import type { DemoContext, Part } from './demo/part.ts';
 import { startSchedule } from './demo/schedule.ts';
 import { print } from './demo/terminal.ts';
@@ -17,9 +19,9 @@ import { print } from './demo/terminal.ts';
 /**
  * A demo of what the platform does, with the built-in mock model. A tool call waits until a person approves it. A
  * schedule is due every minute, each firing becomes one Work Item, and its trace reaches a trace receiver on this
- * machine. With `--data` an agent also answers from a database, and an invoice is read. Everything is set up through the API, as a user would do
- * it. `--once` approves the call itself and ends after
- * the first trace. Ctrl-C ends the demo, and everything is deleted.
+ * machine. What waits and what fails is sent by e-mail, to a mail catcher. With `--data` an agent also answers from a
+ * database, and an invoice is read. Everything is set up through the API, as a user would do it. `--once` approves the
+ * call itself and ends after the first trace. Ctrl-C ends the demo, and everything is deleted.
  */
 const once = process.argv.includes('--once');
 const withData = process.argv.includes('--data');
@@ -43,17 +45,23 @@ const start = async (dataDir: string): Promise<Platform> => {
   });
 };
 
-/** Shows both parts until the demo is ended, or with `--once` until each has shown its result. */
+/** Shows all parts until the demo is ended, or with `--once` until each has shown its result. */
 const run = async (dataDir: string): Promise<void> => {
   await using receiver = await startOtlpReceiver();
   await using toolServer = await startToolServer({ tools: [payInvoice] });
+  await using catcher = await startSmtp();
   const platform = await start(dataDir);
   try {
     const { url } = platform;
     print('platform', `started; embedded storage in ${dataDir}`);
     const [api, app] = [client(`${url}/api/v2`, key), client(`${url}/app/api`, key)];
     const context: DemoContext = { api, app, url, key, once, signal: ending.signal };
-    const parts: Part[] = [await startSchedule(context, receiver), await startApproval(context, toolServer)];
+    const mail = await startMail(context, catcher);
+    const parts: Part[] = [
+      mail,
+      await startSchedule(context, receiver),
+      await startApproval(context, toolServer, mail.isMailed),
+    ];
     if (withData) parts.push(await startData(context, dataDir));
     const until = Date.now() + onceWithinMs;
     while (!ending.signal.aborted) {

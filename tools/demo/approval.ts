@@ -27,10 +27,14 @@ const script = {
 
 const finished = new Set(['COMPLETED', 'ERROR', 'CANCELLED']);
 
-/** An agent with a tool server, whose tool call waits until a person approves it. */
+/**
+ * An agent with a tool server, whose tool call waits until a person approves it. `isMailed` returns whether someone has
+ * been told of a review: with `--once` the call waits for that, because a review that is closed is sent to no one.
+ */
 export const startApproval = async (
   { api, url, key, once }: DemoContext,
   toolServer: TestToolServer,
+  isMailed: (reviewId: string) => boolean,
 ): Promise<Part> => {
   const server = await must(
     api.post('/tool-servers', {
@@ -56,20 +60,19 @@ export const startApproval = async (
     }),
   );
 
+  const path = `/work-items/${id}/continue`;
+  const approvalOf = ({ approval_id }: Body) => ({ decisions: [{ approval_id, decision: 'approve' }] });
+
   /** Prints the call that waits and how to decide it. */
-  const ask = async ({ approval_id, tool_name, arguments: args }: Body): Promise<void> => {
+  const ask = (approval: Body): void => {
+    const { tool_name, arguments: args } = approval;
     print('approval', `the agent "${agent.name}" wants to call ${tool_name} with ${JSON.stringify(args)}`);
-    const body = { decisions: [{ approval_id, decision: 'approve' }] };
-    const path = `/work-items/${id}/continue`;
     console.log(`
   Approve the call. To refuse it, send "deny"; to change it, add "arguments" to the decision.
 
   curl -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\
-    -d '${JSON.stringify(body)}' ${url}/api/v2${path}
+    -d '${JSON.stringify(approvalOf(approval))}' ${url}/api/v2${path}
 `);
-    if (!once) return;
-    print('approval', 'the demo approves it, because of --once');
-    await must(api.post(path, body));
   };
 
   let status = '';
@@ -77,12 +80,17 @@ export const startApproval = async (
     show: async () => {
       if (finished.has(status)) return true;
       const item = await must(api.get(`/work-items/${id}`));
+      if (once && item.review_id !== null && isMailed(item.review_id)) {
+        print('approval', 'the demo approves it, because of --once');
+        await must(api.post(path, approvalOf(item.pending_approvals[0])));
+        return false;
+      }
       if (item.status === status) return false;
       status = item.status;
       const { result, error } = item;
       const text = error ? `: ${error.code}, ${error.message}` : result === null ? '' : `: ${result}`;
       print('Work Item', `${id} is ${color(status === 'NEEDS_REVIEW' ? 33 : 0, status)}${text}`);
-      for (const approval of item.pending_approvals) await ask(approval);
+      item.pending_approvals.forEach(ask);
       if (once && finished.has(status) && status !== 'COMPLETED')
         throw new Error(`Work Item ${id}: ${status}`);
       return finished.has(status);

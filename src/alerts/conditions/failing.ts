@@ -132,6 +132,7 @@ const isFailing = ({ rule, failed, finished }: Counts): boolean => {
 
 const detailOf = ({ rule, failed, finished }: Counts): string => {
   const params = paramsIn(rule, 'failing');
+  if (finished === 1) return 'The last Work Item ended in ERROR.';
   const items = counted(finished, 'Work Item');
   const within = 'of' in params ? '' : `, within ${lengthOf(params.minutes * minute)},`;
   return `${failed.toLocaleString('en')} of the last ${items}${within} ended in ERROR.`;
