@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { listen } from './listen.ts';
 
@@ -37,12 +38,20 @@ export interface FakeSlack extends AsyncDisposable {
     method: string,
     how: { status: number; headers?: Record<string, string> } | { error: string } | 'hang' | null,
   ): void;
+  /** What happens to each request from now on: see {@link Mishap}. */
+  disturb(mishap: () => Mishap): void;
   /** The sockets that are open. */
   sockets: Set<WebSocket>;
   /** The payload of a click on the button `action` of a message. */
   payload(message: Pick<SlackMessage, 'channel' | 'ts' | 'blocks'>, action: string, user: string): Json;
   /** Sends a payload to one of the sockets; resolves when it is acknowledged, or to false after `withinMs`. */
   deliver(payload: Json, withinMs?: number): Promise<boolean>;
+}
+
+/** A network between the platform and Slack: it is slow, loses requests, or loses responses to what was done. */
+export interface Mishap {
+  delayMs: number;
+  lost: 'request' | 'response' | null;
 }
 
 export const slackTokens = { bot_token: 'xoxb-bot-token', app_token: 'xapp-app-token' };
@@ -108,6 +117,7 @@ export const startSlack = async (): Promise<FakeSlack> => {
   const waiting = new Map<string, () => void>();
   const tickets = new Set<string>();
   let n = 0;
+  let disturbed: () => Mishap = () => ({ delayMs: 0, lost: null });
 
   const method = (name: string, token: string, args: Record<string, string>): Json => {
     const needed = name === 'apps.connections.open' ? slackTokens.app_token : slackTokens.bot_token;
@@ -162,6 +172,9 @@ export const startSlack = async (): Promise<FakeSlack> => {
     for await (const chunk of request) chunks.push(chunk);
     const name = new URL(request.url!, 'http://x').pathname.replace('/api/', '');
     calls.push(name);
+    const { delayMs, lost } = disturbed();
+    if (delayMs > 0) await sleep(delayMs);
+    if (lost === 'request') return void request.destroy();
     const how = failures.get(name);
     if (how === 'hang') return;
     if (how?.status !== undefined) return void response.writeHead(how.status, how.headers).end('no');
@@ -169,6 +182,7 @@ export const startSlack = async (): Promise<FakeSlack> => {
     const token = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
     const args = form ? Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString())) : {};
     const body = how ? { ok: false, ...how } : method(name, token, args);
+    if (lost === 'response') return void request.destroy();
     response.writeHead(200, { 'content-type': 'application/json', 'x-oauth-scopes': botScopes });
     response.end(JSON.stringify(body));
   });
@@ -198,6 +212,9 @@ export const startSlack = async (): Promise<FakeSlack> => {
     users,
     calls,
     sockets,
+    disturb: (mishap) => {
+      disturbed = mishap;
+    },
     fail: (name, how) => void (how === null ? failures.delete(name) : failures.set(name, how)),
     payload: ({ channel, ts, blocks }, action, user) => {
       const elements = blocks.flatMap((block: Json) => (block.type === 'actions' ? block.elements : []));

@@ -17,6 +17,8 @@ export interface TestSmtp extends AsyncDisposable {
   mails: ReceivedMail[];
   /** Responds to recipients with this SMTP code from now on; null: accepts them. */
   refuseWith(code: number | null): void;
+  /** Called for each mail from now on: whether it is refused for the moment, or kept although it is refused. */
+  disturb(mishap: () => { lost: 'request' | 'response' | null }): void;
 }
 
 /**
@@ -32,6 +34,7 @@ export const startSmtp = async ({
 } = {}): Promise<TestSmtp> => {
   const mails: ReceivedMail[] = [];
   let refusal: number | null = null;
+  let disturbed: () => { lost: 'request' | 'response' | null } = () => ({ lost: null });
   const server = new SMTPServer({
     ...selfSigned,
     disabledCommands: [...(tls ? [] : ['STARTTLS']), ...(user === undefined ? ['AUTH'] : [])],
@@ -50,6 +53,9 @@ export const startSmtp = async ({
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', async () => {
+        const later = Object.assign(new Error('later'), { responseCode: 451 });
+        const { lost } = disturbed();
+        if (lost === 'request') return callback(later);
         const raw = Buffer.concat(chunks).toString();
         const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
         mails.push({
@@ -58,7 +64,7 @@ export const startSmtp = async ({
           raw,
           mail: await simpleParser(raw),
         });
-        callback();
+        callback(lost === 'response' ? later : null);
       });
     },
   });
@@ -70,6 +76,9 @@ export const startSmtp = async ({
     mails,
     refuseWith: (code) => {
       refusal = code;
+    },
+    disturb: (mishap) => {
+      disturbed = mishap;
     },
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
   };
