@@ -46,11 +46,12 @@ test('a Work Item that waits for a budget goes on in the next month, over a rest
     const payload = { mock: { steps: [{ text: 'Done.', usage: { input: 500, output: 100 } }] } };
     const newItem = async (): Promise<string> =>
       (await ok(at.api.post('/work-items', { agent_id: agent.id, message: 'Go', payload }))).id;
+    // A replica that has not yet learned what time it is lets the Work Item wait for up to 30 s more.
     const reaches = (id: string, isSo: (item: Json) => boolean): Promise<Json> =>
       until(async () => {
         const item = await ok(at.test.app.get(`/work-items/${id}`));
         return isSo(item) && item;
-      });
+      }, 60_000);
     // The replica learns within a second what time it is, and that the budget counts.
     await until(async () => {
       await reaches(await newItem(), ({ status }) => status === 'COMPLETED');
