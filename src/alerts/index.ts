@@ -73,7 +73,7 @@ export const createAlerts = (
     });
   return {
     tag: { name: 'Alerts', description: 'What is wrong, by rules, until it is over.' },
-    routes: [...alertRoutes({ db, publicUrl, changes }), ...alertRuleRoutes({ db, resolveOf })],
+    routes: [...alertRoutes({ db, publicUrl, changes, announcer }), ...alertRuleRoutes({ db, resolveOf })],
     loops: [looks, ...(heartbeat ? [heartbeat] : [])],
     metrics: [...alertMetrics(db), ...(heartbeat?.metrics ?? [])],
     retention: [(tx, { ALERT_RETENTION_DAYS: days }, limit) => deleteOldAlerts(tx, days, limit)],

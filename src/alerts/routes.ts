@@ -1,8 +1,10 @@
+import type { Executor, Tx } from '../database/index.ts';
 import type { Services } from '../feature.ts';
 import { jsonRoute, listPage, type Route } from '../http/index.ts';
+import type { Announcer, SentMessage } from '../lib/announcer.ts';
 import { notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
-import type { Principal } from '../lib/principal.ts';
+import { type Principal, roleAllows } from '../lib/principal.ts';
 import { type AlertChanges, seesAll } from './alerts.ts';
 import { acknowledgeBody, alert, alertPage, listQuery, toAlert } from './schemas.ts';
 import { type AlertRow, findAlert, listAlerts } from './store.ts';
@@ -14,9 +16,11 @@ const reads = { role: 'member', scope: 'alerts:read', base: 'v2' } as const;
 
 interface Parts extends Pick<Services, 'db' | 'publicUrl'> {
   changes: AlertChanges;
+  /** What knows the messages of alerts; null: there are none. */
+  announcer: Announcer<Executor, Tx> | null;
 }
 
-export const alertRoutes = ({ db, publicUrl, changes }: Parts): Route[] => {
+export const alertRoutes = ({ db, publicUrl, changes, announcer }: Parts): Route[] => {
   const find = async ({ params, principal }: { params: Record<string, string>; principal: Principal }) => {
     const alertId = params.alert_id!;
     const found = isId(alertId)
@@ -25,7 +29,17 @@ export const alertRoutes = ({ db, publicUrl, changes }: Parts): Route[] => {
     if (!found) throw notFound('alert');
     return found;
   };
-  const toResponse = (row: AlertRow) => toAlert(row, publicUrl());
+  /** Alerts as the principal sees them: who is told is for builders, as with reviews. */
+  const shownTo = async (executor: Executor, principal: Principal, rows: readonly AlertRow[]) => {
+    const ids = rows.map(({ id }) => id);
+    const messages =
+      announcer && roleAllows(principal.role, 'builder')
+        ? await announcer.messagesOf(executor, 'alert', ids)
+        : new Map<string, SentMessage[]>();
+    return rows.map((row) => toAlert(row, publicUrl(), messages.get(row.id)));
+  };
+  const showOne = async (executor: Executor, principal: Principal, row: AlertRow) =>
+    (await shownTo(executor, principal, [row]))[0]!;
   return [
     jsonRoute({
       ...reads,
@@ -34,10 +48,8 @@ export const alertRoutes = ({ db, publicUrl, changes }: Parts): Route[] => {
       summary: 'List alerts',
       query: listQuery,
       response: alertPage,
-      handler: listPage(
-        db,
-        (executor, query, { principal }) => listAlerts(executor, query, seesAll(principal)),
-        toResponse,
+      handler: listPage(db, async (executor, query, { principal }) =>
+        shownTo(executor, principal, await listAlerts(executor, query, seesAll(principal))),
       ),
     }),
     jsonRoute({
@@ -47,7 +59,7 @@ export const alertRoutes = ({ db, publicUrl, changes }: Parts): Route[] => {
       summary: 'Get an alert',
       find,
       response: alert,
-      handler: async ({ found }) => toResponse(found),
+      handler: ({ found, principal }) => db.run((executor) => showOne(executor, principal, found)),
     }),
     jsonRoute({
       id: 'acknowledgeAlert',
@@ -63,7 +75,9 @@ export const alertRoutes = ({ db, publicUrl, changes }: Parts): Route[] => {
       otherStatuses: [412],
       response: alert,
       handler: ({ found, body, actor, transaction }) =>
-        transaction(async (tx) => toResponse(await changes.acknowledge(tx, actor, found.id, body.note))),
+        transaction(async (tx) =>
+          showOne(tx, actor.principal, await changes.acknowledge(tx, actor, found.id, body.note)),
+        ),
     }),
   ];
 };

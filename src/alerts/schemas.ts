@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { id, optional, pageOf, pageQuery, text, timestamp } from '../http/index.ts';
+import type { SentMessage } from '../lib/announcer.ts';
 import { severities } from '../lib/attention.ts';
 import { isId } from '../lib/ids.ts';
 import { sentMessages } from '../resource/index.ts';
@@ -35,7 +36,7 @@ export const alert = z
       .nullable()
       .meta({ id: 'AlertActor' }),
     note: z.string().nullable().describe('What who acknowledged it wrote.'),
-    messages: sentMessages.describe('Who was told.'),
+    messages: sentMessages.describe('Who is told of it, and whether they were. Empty below builder.'),
   })
   .meta({ id: 'Alert' });
 
@@ -62,9 +63,10 @@ export const acknowledgeBody = z
 export const toAlert = (
   { subject_type: type, subject_id: subjectId, subject_name: name, ...row }: AlertRow,
   publicUrl: string,
+  messages: readonly SentMessage[] = [],
 ) => ({
   ...row,
   subject: type !== null && subjectId !== null ? { type, id: subjectId, name: name ?? subjectId } : null,
   url: `${publicUrl}/alerts/${row.id}`,
-  messages: [],
+  messages: [...messages],
 });

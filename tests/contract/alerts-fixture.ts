@@ -1,5 +1,6 @@
 import { AlertChanges } from '../../src/alerts/alerts.ts';
 import { AlertPass } from '../../src/alerts/pass.ts';
+import type { announcer } from '../../src/channels/index.ts';
 import { sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { type Fixture, ok } from './fixture.ts';
@@ -12,6 +13,8 @@ export class Looks {
   readonly #at: () => Fixture;
   /** It never goes back: an alert is never resolved before it was fired. */
   seconds = 0;
+  /** What tells people of its alerts; null: no one is told. */
+  announcer: typeof announcer | null = null;
 
   constructor(at: () => Fixture) {
     this.#at = at;
@@ -34,7 +37,12 @@ export class Looks {
           return fn(tx);
         }),
     };
-    return new AlertPass({ db: shifted, log: silentLogger, changes: new AlertChanges(null), passes: [] });
+    return new AlertPass({
+      db: shifted,
+      log: silentLogger,
+      changes: new AlertChanges(this.announcer),
+      passes: [],
+    });
   }
 
   /** Some seconds later several replicas look at the same time. */

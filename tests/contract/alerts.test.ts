@@ -1,6 +1,8 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { announcer } from '../../src/channels/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { Looks, withoutRules } from './alerts-fixture.ts';
+import { newChannel } from './channels-fixture.ts';
 import { expectError, newAgent, newKey, newSchedule, ok, onEachDatabase, time, uuid } from './fixture.ts';
 import { newHook } from './triggers-fixture.ts';
 
@@ -441,6 +443,37 @@ onEachDatabase((at) => {
     await scheduling(-9);
     await looks.after(10);
     expect([await firing(rule), await total(rule)]).toEqual([null, 1]);
+  });
+
+  test('an alert has the messages that tell of it, for builders', async () => {
+    const channel = await newChannel(at(), 'webhook', { url: 'http://127.0.0.1:2/', enabled: false });
+    const steps = [{ channel_id: channel.id, to: 'channel' }];
+    const route = await ok(at().api.post('/routes', { name: 'All', for: 'alerts', steps }));
+    const rule = await newRule('missed');
+    await newDue(minute);
+    looks.announcer = announcer;
+    await looks.after(5 * minute);
+    looks.announcer = null;
+    const { id, messages } = await firing(rule);
+    expect(messages).toEqual([
+      {
+        channel_id: channel.id,
+        channel_name: channel.name,
+        to: 'channel',
+        state: 'pending',
+        attempts: 0,
+        last_error: null,
+        next_attempt_at: expect.stringMatching(time),
+        delivered_at: null,
+      },
+    ]);
+    const { value: builder } = await newKey(at(), 'builder');
+    const { value: member } = await newKey(at(), 'member');
+    const seen = async (key: string) => (await ok(at().as(key).get(`/alerts/${id}`))).messages;
+    expect([await seen(builder), await seen(member)]).toEqual([messages, []]);
+    expect((await ok(at().api.post(`/alerts/${id}/acknowledge`))).messages).toHaveLength(1);
+    await ok(at().api.delete(`/routes/${route.id}`), 204);
+    await ok(at().api.delete(`/channels/${channel.id}`), 204);
   });
 
   test('an alert is acknowledged once, with a note, and counted until then', async () => {
