@@ -1031,6 +1031,7 @@ create table replicas (
   loops jsonb default '[]'::jsonb not null,
   telemetry_log_id uuid,
   telemetry_log_bytes bigint,
+  takes_input boolean default false not null,
   constraint replicas_pkey PRIMARY KEY (id)
 );
 CREATE INDEX replicas_scheduling_at ON replicas USING btree (scheduling_at) WHERE (scheduling_at IS NOT NULL);
@@ -1358,6 +1359,21 @@ create table telemetry_streams (
   constraint telemetry_streams_name_created_key UNIQUE (name, created)
 );
 
+create table tool_inputs (
+  id uuid not null,
+  work_item_id uuid,
+  run_id uuid,
+  tool_call_id text not null,
+  state text not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint tool_inputs_pkey PRIMARY KEY (id),
+  constraint tool_inputs_of_check CHECK (((work_item_id IS NULL) <> (run_id IS NULL))),
+  constraint tool_inputs_run_id_fkey FOREIGN KEY (run_id) REFERENCES conversation_runs(id) ON DELETE CASCADE,
+  constraint tool_inputs_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX tool_inputs_run ON tool_inputs USING btree (run_id, tool_call_id) WHERE (run_id IS NOT NULL);
+CREATE UNIQUE INDEX tool_inputs_work_item ON tool_inputs USING btree (work_item_id, tool_call_id) WHERE (work_item_id IS NOT NULL);
+
 create table tool_server_tools (
   tool_server_id uuid not null,
   name text not null,
@@ -1400,6 +1416,7 @@ create table tool_servers (
   updated_at timestamp(3) with time zone default platform_now() not null,
   expected_tools jsonb default '{}'::jsonb not null,
   warnings jsonb default '[]'::jsonb not null,
+  allow_input boolean default true not null,
   constraint tool_servers_pkey PRIMARY KEY (id),
   constraint tool_servers_call_timeout_seconds_check CHECK (((call_timeout_seconds >= 1) AND (call_timeout_seconds <= 600))),
   constraint tool_servers_default_policy_check CHECK ((default_policy = ANY (ARRAY['allow'::text, 'deny'::text, 'require_approval'::text]))),

@@ -5,6 +5,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { deleteOldOutages, deleteOldReplicas, listRoles } from './store.ts';
 
 export {
+  allTakeInput,
   findScheduling,
   isAmongOldest,
   type ListedReplica,

@@ -54,6 +54,9 @@ const isAlive = sql<boolean>`stopped_at is null and seen_at > platform_now() - $
 /** True if a replica is alive that executes Work Items. */
 export const workerAlive = sql<boolean>`exists (select from replicas where 'worker' = any(roles) and ${isAlive})`;
 
+/** True if every replica that is alive is of a release that knows approvals of the kind `input`. */
+export const allTakeInput = sql<boolean>`not exists (select from replicas where not takes_input and ${isAlive})`;
+
 /** Returns whether the replica is one of the `most` that have lived longest of those that are alive with this role. */
 export const isAmongOldest = async (
   executor: Executor,
@@ -114,10 +117,10 @@ export const upsertBeat = async (executor: Executor, beat: Beat): Promise<number
       order by scheduling_at desc limit 1
     ), beat as (
       insert into replicas (id, name, roles, version, scheduling_at, stopped_at, clock_skew_ms, loops,
-        telemetry_log_id, telemetry_log_bytes)
+        telemetry_log_id, telemetry_log_bytes, takes_input)
       values (${id}, ${name}, ${roles}::text[], ${version}, case when ${scheduling}::boolean then platform_now() end,
         case when ${stopping}::boolean then platform_now() end, ${clock_skew_ms}::bigint, ${json(loops)}::jsonb,
-        ${telemetry_log.id}::uuid, ${telemetry_log.bytes}::bigint)
+        ${telemetry_log.id}::uuid, ${telemetry_log.bytes}::bigint, true)
       on conflict (id) do update set seen_at = excluded.seen_at,
         scheduling_at = coalesce(excluded.scheduling_at, replicas.scheduling_at),
         stopped_at = excluded.stopped_at, clock_skew_ms = excluded.clock_skew_ms, loops = excluded.loops,

@@ -76,6 +76,8 @@ export const decideBody = z
 
 export type DecideBody = z.output<typeof decideBody>;
 
+const noInput = { mode: null, url: null, round: null };
+
 /** A review as the API shows it. The schema leaves out what it does not name. */
 export const toReviewResponse = (
   { agent_id, agent_name, ...review }: Review,
@@ -83,6 +85,8 @@ export const toReviewResponse = (
 ): ReviewResponse =>
   publicReview.parse({
     ...review,
+    // Those of the release before have none of the fields of input.
+    approvals: review.approvals.map((approval) => ({ ...noInput, ...approval })),
     agent: { id: agent_id, name: agent_name },
     may_decide: mayDecide,
     messages: [...messages],

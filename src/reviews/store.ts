@@ -20,7 +20,10 @@ export type ReviewState = (typeof reviewStates)[number];
 export const expiryOutcomes = ['deny', 'cancel', 'escalate'] as const;
 
 /** A pending approval as people see it, with what was decided about it; null: nothing, or not yet. */
-type ReviewApproval = Omit<PendingApproval, 'tool_call_id' | 'definition_hash' | 'budget' | 'expires_at'> &
+type ReviewApproval = Omit<
+  PendingApproval,
+  'tool_call_id' | 'definition_hash' | 'budget' | 'edited' | 'expires_at'
+> &
   Omit<Verdict, 'decision'> & { decision: Verdict['decision'] | null; expires_at: string | null };
 
 export interface Review {

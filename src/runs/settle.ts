@@ -57,8 +57,11 @@ export const shownApprovals = (
   pending: readonly PendingApproval[] | null | undefined,
   review: { expires_at: string | null } | null | undefined,
 ) =>
-  (pending ?? []).map(({ tool_call_id: _, definition_hash: __, budget: ___, ...approval }) => ({
+  (pending ?? []).map(({ tool_call_id: _, definition_hash: __, budget: ___, edited: ____, ...approval }) => ({
     ...approval,
+    mode: approval.mode ?? null,
+    url: approval.url ?? null,
+    round: approval.round ?? null,
     expires_at: review?.expires_at ?? null,
   }));
 

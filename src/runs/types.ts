@@ -21,7 +21,7 @@ export interface BudgetWait {
 export interface PendingApproval {
   approval_id: string;
   /** `budget`: an administrator decides whether the budget has more room in this period. */
-  kind: 'tool_call' | 'question' | 'unknown_outcome' | 'budget';
+  kind: 'tool_call' | 'question' | 'unknown_outcome' | 'budget' | 'input';
   tool_name: string | null;
   tool_server_id: string | null;
   arguments: Record<string, unknown> | null;
@@ -35,6 +35,12 @@ export interface PendingApproval {
   definition_hash?: string | null;
   /** The budget that it is about; not shown. */
   budget?: BudgetWait;
+  /** How the tool asks for input. Absent but for the kind `input`, like the two below. */
+  mode?: 'form' | 'url' | null;
+  url?: string | null;
+  round?: number | null;
+  /** What the call was made with is not what the model gave: a person changed it; not shown. */
+  edited?: boolean;
 }
 
 /** A pending approval before it is stored: the database adds the rest. */
@@ -56,6 +62,8 @@ export interface StoredDecision extends Decision {
   definition_hash?: string | null;
   /** True if `arguments` are other ones than the model's. */
   edited?: boolean;
+  /** True if the call goes on with what people answered, which is kept elsewhere. */
+  input?: boolean;
 }
 
 /** The way in which a decision came. */

@@ -33,6 +33,7 @@ export const toolServerResponse = ({ row, settings }: OpenedToolServer, counts: 
     default_policy: row.default_policy,
     call_timeout_seconds: row.call_timeout_seconds,
     max_concurrency: row.max_concurrency,
+    allow_input: row.allow_input,
     protocol_version: row.protocol_version,
     state: row.state,
     last_success_at: row.last_success_at,

@@ -60,6 +60,10 @@ export const toolServers = resource(
       z.int().min(1).max(100).describe('How many calls one replica makes at the same time.'),
       8,
     ).shownAs(z.int()),
+    allow_input: withDefault(
+      z.boolean().describe('Whether its tools may ask people for input while they are called.'),
+      true,
+    ).shownAs(z.boolean()),
   },
   {
     id: column<string>(),

@@ -61,6 +61,7 @@ onPostgres(
           default_policy: 'require_approval',
           call_timeout_seconds: 60,
           max_concurrency: 8,
+          allow_input: true,
           protocol_version: '2026-07-28',
           state: 'ok',
           last_success_at: expect.stringMatching(time),

@@ -33,6 +33,9 @@ const approval = (id: string, tool_name: string, args: Record<string, unknown>):
   reason: null,
   requested_at: at(9),
   expires_at: null,
+  mode: null,
+  url: null,
+  round: null,
 });
 
 test('a result is shown with its call, also if an id is used again', () => {

@@ -85,6 +85,7 @@ const questionOf = ({ review_reason, approval }: WaitingRow): string | null => {
   if (asked) return asked;
   if (!approval?.tool_name) return null;
   const others = approval.more > 0 ? `, and ${approval.more} more` : '';
+  if (approval.kind === 'input') return `${approval.tool_name} asks for input${others}.`;
   return approval.kind === 'unknown_outcome'
     ? `Did the call of ${approval.tool_name} take effect${others}?`
     : `May ${approval.tool_name} be called${others}?`;
