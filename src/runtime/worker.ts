@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { findPrincipalKind, findRootId } from '../access/index.ts';
 import type { Database, Tx } from '../database/index.ts';
@@ -58,6 +59,13 @@ export interface Worker {
   /** Claims no more, lets runs finish for a moment, then releases the others: within 20 s. */
   stop(): Promise<void>;
 }
+
+/**
+ * The pause after a claim that found nothing, though something is due: this many times as long as it took, at most
+ * `maxMs`. Work Items of external workers, and those over the limit of their agent, are due all the time, and in a storm
+ * of events each commit would wake a worker that finds nothing: half of the database's work then.
+ */
+const afterNothing = { factor: 4, maxMs: 100 };
 
 /** A stop does not wait longer for a tick that is blocked on an unreachable database. */
 const tickWithinMs = 3_000;
@@ -131,6 +139,7 @@ export const createWorker = <Row extends RunRow>(deps: WorkerDeps, source: WorkS
     const limit = source.limit() - running.size;
     let claimed: readonly Row[] = [];
     if (limit > 0 && (ahead.isDue || recovered.length > 0) && !signal.aborted) {
+      const begun = performance.now();
       claimed = await tracing.withSpan(`claim ${source.name}`, { application: true }, (span) =>
         db.tx(async (tx) => {
           const rows = await runs.claim(tx, { owner, limit, leaseSeconds });
@@ -140,6 +149,10 @@ export const createWorker = <Row extends RunRow>(deps: WorkerDeps, source: WorkS
       );
       // Outside the span: each run is a trace of its own.
       for (const one of claimed) begin(one, leaseSeconds);
+      if (claimed.length === 0) {
+        const pauseMs = Math.min(afterNothing.factor * (performance.now() - begun), afterNothing.maxMs);
+        await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      }
     }
     if (recovered.length > 0 || claimed.length > 0) ahead = await look();
     return runs.sleepAfter(ahead);

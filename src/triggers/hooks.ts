@@ -9,7 +9,7 @@ import type { Deliveries } from './deliveries/deliveries.ts';
 import type { Delivered, Delivery } from './deliveries/delivery.ts';
 import type { RefusalReason } from './refusals.ts';
 import type { SettingsOf, SettingsStore } from './settings.ts';
-import { findTriggers, type TriggerRow } from './store.ts';
+import { findWebhook, type Webhook } from './store.ts';
 import { blockedReason } from './view.ts';
 import {
   authenticate,
@@ -30,14 +30,25 @@ export interface HookParts extends Pick<Services, 'db' | 'settings' | 'clock'> {
 
 const noWebhook = () => notFound('webhook');
 
-/** Triggers by their ids. Requests that come together share a statement. */
-const createLookup = (db: Database) =>
-  new Batch<string, TriggerRow | null>({
+/** A webhook with its settings in the clear. */
+interface Opened {
+  row: Webhook;
+  settings: SettingsOf['webhook'];
+}
+
+/** Webhooks by their ids. Requests that come together share what is read. */
+const createLookup = (db: Database, store: SettingsStore) =>
+  new Batch<string, Opened | null>({
     most: 500,
     atOnce: 2,
     run: async (ids) => {
-      const rows = await db.run((executor) => findTriggers(executor, [...new Set(ids)]));
-      const byId = new Map(rows.map((row) => [row.id, row]));
+      const byId = new Map<string, Opened>();
+      await db.run(async (executor) => {
+        for (const id of new Set(ids)) {
+          const row = await findWebhook(executor, id);
+          if (row) byId.set(id, { row, settings: store.open(row).settings as SettingsOf['webhook'] });
+        }
+      });
       return ids.map((id) => byId.get(id) ?? null);
     },
   });
@@ -55,14 +66,15 @@ const depthOf = ({ headers }: WebhookRequest, { depth }: WebhookEvent): number =
   headers['agent-platform-depth'] === undefined ? 0 : depth + 1;
 
 const toDelivery = (
-  triggerId: string,
+  row: Webhook,
   occurrenceId: string,
   request: WebhookRequest,
   event: WebhookEvent,
 ): Delivery => {
   const ping = { outcome: 'filtered', reason: 'GitHub sent it when the webhook was made.' } as const;
   return {
-    triggerId,
+    triggerId: row.id,
+    definition: row,
     occurrenceId,
     identity: event.identity,
     event: event.event,
@@ -82,14 +94,14 @@ const json = (status: number, body: unknown) => ({
 /** `POST /hooks/{trigger_id}`: no key of the platform, but what the scheme of the trigger requires. */
 export const hookRoute = (parts: HookParts): HookRoute => {
   const { db, settings, clock, store, deliveries, onRefused, onAcknowledged } = parts;
-  const lookup = createLookup(db);
+  const lookup = createLookup(db, store);
 
   /** Throws 404 unless the path names a webhook. */
-  const find = async ({ method, params }: HookRequest): Promise<TriggerRow> => {
+  const find = async ({ method, params }: HookRequest): Promise<Opened> => {
     const id = params.trigger_id!;
-    const row = method === 'POST' && isId(id) ? await lookup.add(id.toLowerCase()) : null;
-    if (row?.kind !== 'webhook') throw noWebhook();
-    return row;
+    const found = method === 'POST' && isId(id) ? await lookup.add(id.toLowerCase()) : null;
+    if (found === null) throw noWebhook();
+    return found;
   };
 
   const readBody = async (id: string, request: HookRequest): Promise<Buffer> => {
@@ -106,8 +118,8 @@ export const hookRoute = (parts: HookParts): HookRoute => {
   };
 
   /** Returns the SHA-256 of what was signed. Throws 401. */
-  const check = (row: TriggerRow, webhook: SettingsOf['webhook'], request: WebhookRequest): string | null => {
-    const blocked = blockedReason(row, settings.get().ALLOW_UNSIGNED_WEBHOOKS);
+  const check = ({ row, settings: webhook }: Opened, request: WebhookRequest): string | null => {
+    const blocked = blockedReason({ ...row, watched_exists: true }, settings.get().ALLOW_UNSIGNED_WEBHOOKS);
     if (blocked !== null) {
       onRefused(row.id, 'unsigned');
       throw new ApiError('unauthorized', blocked);
@@ -124,11 +136,11 @@ export const hookRoute = (parts: HookParts): HookRoute => {
 
   const handler: HookRoute['handler'] = async (request) => {
     const begun = performance.now();
-    const row = await find(request);
+    const found = await find(request);
+    const { row, settings: webhook } = found;
     const body = await readBody(row.id, request);
-    const { settings: webhook } = store.open(row) as { settings: SettingsOf['webhook'] };
     const hook = { headers: flatHeaders(request.headers), body };
-    const signedHash = check(row, webhook, hook);
+    const signedHash = check(found, hook);
     request.limitRate(`trigger ${row.id}`);
     const occurrenceId = newId();
     const received = { signedHash, receivedAt: new Date(clock.now()), occurrenceId };
@@ -139,7 +151,7 @@ export const hookRoute = (parts: HookParts): HookRoute => {
     }
     const slack = webhook.scheme === 'slack' ? slackResponse(hook, event.event.body) : null;
     if (slack !== null && slack !== 'empty') return json(200, slack);
-    const delivered: Delivered = await deliveries.deliver(toDelivery(row.id, occurrenceId, hook, event));
+    const delivered: Delivered = await deliveries.deliver(toDelivery(row, occurrenceId, hook, event));
     if (delivered === 'gone' || delivered === 'held') throw noWebhook();
     onAcknowledged((performance.now() - begun) / 1_000);
     return slack === 'empty'

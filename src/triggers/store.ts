@@ -66,11 +66,13 @@ export const countBlocked = async (executor: Executor, allowUnsigned: boolean): 
   return rows[0]!.n;
 };
 
+const ownColumns: RawBuilder<unknown> = sql`${sql.join(triggers.columns.map((name) => sql.ref(`t.${name}`)))},
+  coalesce(t.previous_secret_expires_at > platform_now(), false) as previous_secret_valid`;
+
 /** The columns of `triggers t` with what a reader needs besides. */
-export const columns: RawBuilder<unknown> = sql`${sql.join(
-  triggers.columns.map((name) => sql.ref(`t.${name}`)),
-)}, (select e.at from trigger_events e where e.trigger_id = t.id order by e.at desc, e.id desc limit 1) as last_event_at,
-  coalesce(t.previous_secret_expires_at > platform_now(), false) as previous_secret_valid, ${watchedExists} as watched_exists`;
+export const columns: RawBuilder<unknown> = sql`${ownColumns},
+  (select e.at from trigger_events e where e.trigger_id = t.id order by e.at desc, e.id desc limit 1) as last_event_at,
+  ${watchedExists} as watched_exists`;
 
 /** The mode of an agent, with the trigger if it is this agent's; undefined for an unknown agent. */
 export const findTriggerOfAgent = async (
@@ -90,6 +92,19 @@ export const findTriggers = async (executor: Executor, ids: readonly string[]): 
   const { rows } = await sql<TriggerRow>`
     select ${columns} from triggers t where t.id = any(${ids}::uuid[])`.execute(executor);
   return rows;
+};
+
+/** A webhook trigger as a request to it needs it. */
+export type Webhook = Omit<TriggerRow, 'last_event_at' | 'watched_exists'>;
+
+/**
+ * The webhook trigger with this id. It is read once for each batch of requests: a list of ids would be planned for its
+ * length each time, which takes longer than the reading.
+ */
+export const findWebhook = async (executor: Executor, id: string): Promise<Webhook | undefined> => {
+  const { rows } = await sql<Webhook>`
+    select ${ownColumns} from triggers t where t.id = ${id} and t.kind = 'webhook'`.execute(executor);
+  return rows[0];
 };
 
 /** The triggers of an agent, newest first. */

@@ -1,4 +1,5 @@
 import type { TriggerEvent } from '../event.ts';
+import type { ExpressionFields } from '../expressions/index.ts';
 
 export const outcomes = [
   'invalid',
@@ -13,9 +14,17 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
+/** A trigger as judging needs it. */
+export interface JudgingTrigger extends ExpressionFields {
+  id: string;
+  revision: number;
+}
+
 /** One arrival of an event at a trigger. */
 export interface Delivery {
   triggerId: string;
+  /** The expressions of the trigger, if they were just read. If they have changed by the time it is stored, they are read again. */
+  definition?: JudgingTrigger;
   /** The id of the entry in the ledger, if the event is new. */
   occurrenceId: string;
   /** What makes two deliveries the same event; null: each delivery is an event. */
