@@ -35,7 +35,8 @@ const processes = [
 /** Files that take more than about eight seconds of CPU time. `npm test` does without them. */
 const long = [
   'src/{audit/verify,workspace/round-trip}.test.ts',
-  'tests/contract/{access,agent-gate,agent-versions,audits,budget-actions,budget-waits}.test.ts',
+  'tests/contract/{access,agent-gate,agent-versions,alerts-in-channels,audits,budget-actions}.test.ts',
+  'tests/contract/budget-waits.test.ts',
   'tests/contract/{cases,console,conversation-streams}.test.ts',
   'tests/contract/{experiments,external-workers,lists,tool-protocol-work-items}.test.ts',
   'tests/contract/{requests,semantic-data-models,sessions,unknown-ids,workspace,workspace-rules}.test.ts',
