@@ -1,27 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zoneRulesVersion } from '@agent-platform/cron';
-import { type Database, migrate, openPostgres, sql } from '../src/database/index.ts';
+import { migrate, openPostgres, sql } from '../src/database/index.ts';
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
 import { Firing } from '../src/schedules/firing/firing.ts';
 import { claimDue, claimOlderRules, countOverdue, lookAhead } from '../src/schedules/firing/store.ts';
 import { insertAgents } from '../tests/harness/agents.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
+import { activeMs } from './database.ts';
 
 /** Schedules that are not due, and how often each statement of a wake is timed. */
 const schedules = Number(process.env.IDLE_SCHEDULES ?? 1_000_000);
 const rounds = 200;
-
-/** Milliseconds that the database has spent on statements so far. A connection reports them at most once a second. */
-const activeMs = async (db: Database): Promise<number> => {
-  await sleep(1_100);
-  await db.run((reader) => sql`select 1`.execute(reader));
-  const { rows } = await db.run((reader) =>
-    sql<{ ms: number }>`select pg_stat_clear_snapshot(), active_time as ms from pg_stat_database
-      where datname = current_database()`.execute(reader),
-  );
-  return rows[0]!.ms;
-};
 
 /**
  * The cost of a replica while nothing is due: the statements of one wake, by the database's own measure of its active

@@ -16,6 +16,7 @@ const benchmarks: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   money: () => import('./money.ts'),
   traces: () => import('./traces.ts'),
   triggers: () => import('./triggers.ts'),
+  alerts: () => import('./alerts.ts'),
   scaling: () => import('./scaling.ts'),
 };
 
