@@ -31,12 +31,13 @@ const imports = {
     'charges trial-options event-streams llm-configurations tool-servers callbacks semantic-data-models',
   channels: 'callbacks agents replicas',
   prices: 'llm-configurations',
-  'tool-servers/client': 'feature ./settings.ts ./store.ts ./definitions.ts',
+  'tool-servers/client': 'feature tool-inputs ./settings.ts ./store.ts ./definitions.ts',
   charges: 'budgets prices llm-configurations',
-  runs: 'messages',
+  runs: 'messages tool-inputs',
+  'tool-servers': 'tool-inputs replicas',
   reviews: 'runs agents',
   'work-items':
-    'budgets charges runs reviews messages agents callbacks event-streams replicas transition-events',
+    'tool-inputs budgets charges runs reviews messages agents callbacks event-streams replicas transition-events',
   'external-workers': 'budgets charges runs messages work-items agents',
   'tool-protocol': 'work-items agents event-streams',
   schedules: 'charges work-items agents replicas',
@@ -48,9 +49,9 @@ const imports = {
   observability: 'agents telemetry',
   traces: 'telemetry agents work-items conversations',
   runtime:
-    'budgets charges runs messages work-items agents llm-configurations tool-servers telemetry semantic-data-models files data-frames document-intelligence',
+    'tool-inputs budgets charges runs messages work-items agents llm-configurations tool-servers telemetry semantic-data-models files data-frames document-intelligence',
   'runtime/model': 'charges llm-configurations ./step.ts ./messages.ts ./mock.ts',
-  conversations: 'budgets charges runs reviews messages runtime work-items agents event-streams',
+  conversations: 'tool-inputs budgets charges runs reviews messages runtime work-items agents event-streams',
   evaluation:
     'charges trial-options runs messages runtime work-items conversations agents llm-configurations tool-servers files data-frames data-connections semantic-data-models telemetry',
   alerts: 'agents budgets observability replicas triggers',
@@ -62,7 +63,7 @@ const imports = {
 };
 /** Folders that import nothing of other features. */
 const leaves =
-  'audit branding sandbox files event-connections console llm-configurations tool-servers callbacks event-streams messages trial-options replicas transition-events telemetry command telemetry/stream-store document-intelligence/schema';
+  'audit branding sandbox files event-connections console llm-configurations callbacks event-streams messages tool-inputs trial-options replicas transition-events telemetry command telemetry/stream-store document-intelligence/schema';
 
 /** Libraries of weight, and the one place that imports each. Those of packages are in their package.json only. */
 const importers = {

@@ -32,6 +32,7 @@ import { createSemanticDataModels } from './semantic-data-models/index.ts';
 import type { SettingsFeature } from './settings/index.ts';
 import { createTelemetry, type Telemetry, type Tracing } from './telemetry/index.ts';
 import { createToolProtocol } from './tool-protocol/index.ts';
+import { createToolInputs } from './tool-inputs/index.ts';
 import { createToolServers } from './tool-servers/index.ts';
 import { createTraceStore, createTraces } from './traces/index.ts';
 import { createTriggers, listTriggersOfConnection } from './triggers/index.ts';
@@ -66,6 +67,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const { accounts } = charges;
   const models = createModels({ ...services, accounts, resolveLlm });
   const llms: LlmConfigurations = createLlmConfigurations(services, { models });
+  const toolInputs = createToolInputs(services);
   const toolServers = createToolServers(services, { models });
   const dataConnections = createDataConnections(services, { sandbox });
   const semanticDataModels = createSemanticDataModels(services, { connections: dataConnections, llms });
@@ -189,6 +191,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   });
 
   list.push(
+    toolInputs,
     budgets,
     agents,
     conversations,

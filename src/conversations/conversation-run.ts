@@ -4,6 +4,7 @@ import type { Logger } from '../lib/log.ts';
 import { noRunUsage } from '../lib/usage.ts';
 import type { Lease } from '../runs/index.ts';
 import { type Message, type Run, runtimeCalls } from '../runtime/index.ts';
+import { inputCalls } from '../tool-inputs/index.ts';
 import { Deltas } from './deltas.ts';
 import { appendEvents, listOpenMessages, type NewEvent } from './event-store.ts';
 import { conversationRuns } from './kind.ts';
@@ -96,6 +97,7 @@ export const conversationRun = (
       const after = startedEvents(progress);
       await recordMessages(tx, of, stored, { before, after, durations: durations() });
       await conversationRuns.save(tx, lease, progress);
+      await inputCalls.store(tx, { run_id: run.id }, progress);
       await insertCharges(tx, chargesOf(progress.steps));
     });
     for (const { id } of progress.begun ?? []) begunAt.set(id, performance.now());
@@ -149,6 +151,7 @@ export const conversationRun = (
         return start;
       },
       save,
+      inputs: () => db.run((executor) => inputCalls.read(executor, { run_id: run.id })),
       finish,
     },
     beginReply: () => deltas.begin(),

@@ -1,6 +1,7 @@
 import { notify, type Tx } from '../database/index.ts';
 import { type Moved, type MoveReason, shownApprovals } from '../runs/index.ts';
 import { runtimeCalls } from '../runtime/index.ts';
+import { inputCalls } from '../tool-inputs/index.ts';
 import { appendEvents, expireDeltas, listOpenMessages, type NewEvent } from './event-store.ts';
 import { listRunMessages } from './message-store.ts';
 import { recordMessages, toNewMessage } from './messages.ts';
@@ -41,10 +42,12 @@ const resetEvents = async (
 };
 
 /** Stores what follows from a run that has ended or waits for a person, and tells followers. */
-const recordEnded = async (tx: Tx, run: ConversationRun): Promise<void> => {
+const recordEnded = async (tx: Tx, run: Moved<ConversationRun>): Promise<void> => {
   const { id, conversation_id } = run;
   const waits = run.status === 'needs_review';
   if (!waits) await closeOpenCalls(tx, run);
+  const asked = run.status !== 'completed' || (run.decisions?.some(({ input }) => input) ?? false);
+  if (!waits && asked) await inputCalls.forget(tx, 'run_id', [id]);
   const reset = await resetEvents(tx, run);
   await updateActiveRun(tx, conversation_id, { runId: waits ? id : null });
   const shown = publicRun.parse(toRunResponse(run, await listRunMessages(tx, id)));

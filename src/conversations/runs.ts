@@ -24,6 +24,7 @@ import {
   type ReviewEnd,
   shownApprovals,
 } from '../runs/index.ts';
+import { inputCalls } from '../tool-inputs/index.ts';
 import { lockConversation } from './conversations.ts';
 import { appendEvents } from './event-store.ts';
 import { conversationRuns } from './kind.ts';
@@ -195,6 +196,13 @@ export const goOn = async (
     { ...body, message },
     stale,
     'content',
+  );
+  const owner = { run_id: run.id };
+  await inputCalls.answer(tx, owner, settled.answers);
+  await inputCalls.end(
+    tx,
+    owner,
+    settled.refusals.map(({ tool_call_id }) => tool_call_id),
   );
   const reviewEnd: ReviewEnd = { ...end, verdicts: settled.verdicts };
   const { budget } = settled;

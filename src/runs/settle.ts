@@ -1,5 +1,6 @@
 import { ApiError, type Fault, unprocessable } from '../lib/errors.ts';
 import { compileArgumentCheck } from '../lib/json-schema.ts';
+import { checkAnswers, type InputAnswer } from '../tool-inputs/index.ts';
 import { type DecidedArguments, decidedArguments } from './argument-changes.ts';
 import type { RecordedDecision } from './recording.ts';
 import type { BudgetWait, Decision, PendingApproval, RunError, StoredDecision, Verdict } from './types.ts';
@@ -34,6 +35,8 @@ export interface Settled {
   refusals: { type: 'tool_result'; tool_call_id: string; tool_name: string; text: string; is_error: true }[];
   /** The decision on a budget; null if none was asked for. */
   budget: BudgetDecision | null;
+  /** What people answered to tools, by the ids of the approvals. It is kept apart until the calls end. */
+  answers: Record<string, InputAnswer>;
   /** All decisions on calls, for those who replay the run. */
   made: RecordedDecision[];
   /** The decision on each approval but questions, by its id. */
@@ -80,6 +83,41 @@ export const checkDecisions = (decisions: readonly Decision[]): void => {
   if (faults.length > 0) throw unprocessable(faults);
 };
 
+/** The faults of an answer to a tool. */
+const answerFaults = (
+  { mode, input_schema }: PendingApproval,
+  decision: Decision['decision'],
+  args: Decision['arguments'],
+  path: string,
+): Fault[] => {
+  if (decision === 'deny') return [];
+  const field = `${path}.arguments`;
+  if (mode === 'url') {
+    return args === undefined
+      ? []
+      : [{ path: field, message: 'cannot be given: the tool asks for no answers' }];
+  }
+  if (args === undefined) return [{ path: field, message: 'is required: the answers for the tool' }];
+  const { fault } = checkAnswers(input_schema ?? {}, args);
+  return fault === undefined ? [] : [{ path: field, message: fault }];
+};
+
+/** What the tool gets. No one decided: the protocol has its own word for that. */
+const answerOf = (
+  { mode, input_schema }: PendingApproval,
+  given: Decision | undefined,
+  undecidedFor: string | undefined,
+): InputAnswer => {
+  if (given?.decision === 'approve') {
+    if (mode === 'url') return { action: 'accept' };
+    return {
+      action: 'accept',
+      content: checkAnswers(input_schema ?? {}, given.arguments ?? {}).content ?? {},
+    };
+  }
+  return { action: undecidedFor && !given ? 'cancel' : 'decline' };
+};
+
 const faultsOf = (
   pending: PendingApproval,
   { decision, arguments: args }: Decision,
@@ -89,6 +127,7 @@ const faultsOf = (
   if (pending.kind === 'question') {
     return [{ path: `${path}.approval_id`, message: `is a question: reply to it with \`${messageField}\`` }];
   }
+  if (pending.kind === 'input') return answerFaults(pending, decision, args, path);
   if (decision === 'deny' || args === undefined) return [];
   const what = pending.kind === 'budget' ? 'the arguments' : `the arguments of the tool ${pending.tool_name}`;
   const fault = compileArgumentCheck(pending.input_schema ?? {}, what)(args);
@@ -137,6 +176,9 @@ const waitsForPeople = (calls: readonly PendingApproval[]): ApiError => {
   return new ApiError('precondition_failed', text);
 };
 
+/** What waits until someone decides on it, or on all of it with a message. */
+const needsDecision: ReadonlySet<PendingApproval['kind']> = new Set(['tool_call', 'budget', 'input']);
+
 /**
  * Applies what a person decided to what waits; `before` was decided earlier. Throws what `stale` returns for a decision
  * about something that does not wait, and 422. `messageField` is where the request has the message.
@@ -155,7 +197,7 @@ export const settle = (
   );
   const decided = new Map(decisions.map((decision) => [decision.approval_id, decision]));
   const undecided = pending.filter(
-    ({ kind, approval_id }) => (kind === 'tool_call' || kind === 'budget') && !decided.has(approval_id),
+    ({ kind, approval_id }) => needsDecision.has(kind) && !decided.has(approval_id),
   );
   if (undecided.length > 0 && mustNotDecide) throw waitsForPeople(undecided);
   if (undecided.length > 0 && !message && !undecidedFor) {
@@ -173,6 +215,7 @@ export const settle = (
     decisions: kept,
     refusals: [],
     budget: null,
+    answers: {},
     made: [],
     verdicts: {},
     details: {},
@@ -184,10 +227,27 @@ export const settle = (
     const { approval_id, kind, tool_name, tool_call_id, definition_hash = null } = approval;
     if (kind === 'question') continue;
     const given = decided.get(approval_id);
-    const denied = given?.decision === 'deny' || ((kind === 'tool_call' || kind === 'budget') && !given);
+    const denied = given?.decision === 'deny' || (needsDecision.has(kind) && !given);
     const unsaid = undecidedFor ? `${noOneDecided(undecidedFor)}.` : message;
     const reason = given ? given.reason : denied ? unsaid : undefined;
     const decision = given?.decision ?? 'deny';
+    if (kind === 'input') {
+      const answer = answerOf(approval, given, undecidedFor);
+      settled.answers[approval_id] = answer;
+      settled.verdicts[approval_id] = { decision, decision_reason: reason ?? null };
+      const fields = Object.keys(answer.content ?? {});
+      const of = { approval_id, kind, tool_name, decision };
+      details.push({ ...of, ...(fields.length > 0 ? { fields } : {}), ...(reason ? { reason } : {}) });
+      const asked = approval.arguments ?? {};
+      compared.push(decidedArguments(asked, denied ? null : asked));
+      // The call goes on with whatever was answered, once for all that it asks.
+      if (!settled.decisions.some((one) => one.tool_call_id === tool_call_id)) {
+        const whole = { approval_id, decision: 'approve' as const, arguments: asked };
+        const call = { ...(tool_call_id === undefined ? {} : { tool_call_id }), definition_hash };
+        settled.decisions.push({ ...whole, ...call, edited: approval.edited ?? false, input: true });
+      }
+      continue;
+    }
     const edited = given?.arguments !== undefined;
     settled.verdicts[approval_id] = {
       decision,

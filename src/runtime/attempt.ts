@@ -3,6 +3,7 @@ import type { SchemaCheck } from '../lib/json-schema.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunUsage } from '../lib/usage.ts';
 import type { Tracing } from '../telemetry/index.ts';
+import type { InputState } from '../tool-inputs/index.ts';
 import type { TokenLimits } from './budget.ts';
 import type { ContextCut } from './context.ts';
 import type { Candidate } from './fallback.ts';
@@ -46,6 +47,8 @@ export interface Attempt {
   context: ContextCut;
   /** Charges of the model call in progress. */
   readonly charges: NewCharge[];
+  /** The calls that ask people for input, or have got it, by their ids. */
+  inputs: ReadonlyMap<string, InputState>;
   /** Steps since the last transaction. */
   steps: StepRecord[];
 }
@@ -73,7 +76,7 @@ export const endOf = ({ usage, model, steps, tracing }: Attempt): RunEnd => ({
 export const save = async (
   attempt: Attempt,
   change: Pick<RunProgress, 'messages'> &
-    Partial<Pick<RunProgress, 'unsafeCalls' | 'begun' | 'newReply' | 'steps'>>,
+    Partial<Pick<RunProgress, 'unsafeCalls' | 'begun' | 'newReply' | 'steps' | 'inputs' | 'endedInputs'>>,
 ): Promise<void> => {
   const { run, tracing, usage, model, context } = attempt;
   const { newReply = false } = change;

@@ -6,6 +6,7 @@ import type { ActingRun } from '../lib/acting-for.ts';
 import type { RunUsage, Usage } from '../lib/usage.ts';
 import type { AttemptStart, BudgetWait, NewApproval, RunError } from '../runs/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
+import type { InputState } from '../tool-inputs/index.ts';
 import type { ContextCut } from './context.ts';
 import type { Candidate } from './fallback.ts';
 import type { HeldLease } from './lease.ts';
@@ -56,6 +57,10 @@ export interface RunProgress {
   context: ContextCut;
   /** All calls in flight that must not be repeated. */
   unsafeCalls?: readonly UnsafeCall[];
+  /** The calls that ask people for input from now on, by their ids. */
+  inputs?: ReadonlyMap<string, InputState>;
+  /** The ids of calls that had asked, and have ended. */
+  endedInputs?: readonly string[];
   /** The calls that are made from now on, with the arguments that they are made with. */
   begun?: readonly Pick<ToolCall, 'id' | 'name' | 'arguments'>[];
   /** A new reply: what people decided about the calls of the one before is done with. */
@@ -99,6 +104,8 @@ export interface RunStore<Status> {
   open(traceId: string | null, instructions: string): Promise<RunStart>;
   /** Stores a step before anything relies on it. Throws RunEnded if the lease is lost or a cancel was requested. */
   save(progress: RunProgress): Promise<void>;
+  /** Returns the calls that ask people for input, or have got it, by their ids; absent: tools cannot ask. */
+  inputs?(): Promise<ReadonlyMap<string, InputState>>;
   /** Ends the attempt. Returns the status that this left; null if the lease was lost, and nothing changed. */
   finish(outcome: AttemptOutcome, end: RunEnd): Promise<Status | null>;
 }

@@ -196,6 +196,7 @@ const attemptRun = async <Status>(
             model: run.model,
             context,
             charges,
+            inputs: new Map(),
             steps: [],
           };
           try {

@@ -14,7 +14,7 @@ const toTool = (tool: ServerTool): Tool => ({
   serverId: tool.serverId,
   definitionHash: tool.definitionHash,
   check: (args) => tool.check(args),
-  call: (args, { signal, depth }) => tool.call(args, { signal, depth }),
+  call: (args, { signal, depth, input }) => tool.call(args, { signal, depth, input }),
 });
 
 /** A tool of data models: it reads only, so it needs no approval. */
@@ -27,7 +27,8 @@ const fromModelTool =
 
 /**
  * The tools of an agent for one attempt: those of `ownTools` that its settings name, and those of its data models and of
- * its tool servers. With `discover: false` nothing is contacted before a tool is called.
+ * its tool servers. With `discover: false` nothing is contacted before a tool is called; with `mayAsk: false` tools cannot ask for
+ * input.
  */
 export const openTools =
   (
@@ -35,7 +36,11 @@ export const openTools =
     { modelTools, frames }: { modelTools: ModelTools; frames: AgentFrames },
     ownTools: readonly Tool[],
   ) =>
-  async (agent: Agent, signal: AbortSignal, options: { discover?: boolean } = {}): Promise<OpenedTools> => {
+  async (
+    agent: Agent,
+    signal: AbortSignal,
+    options: { discover?: boolean; mayAsk?: boolean } = {},
+  ): Promise<OpenedTools> => {
     const wanted: readonly string[] = agent.settings.builtin_tools;
     const own = [
       ...ownTools.filter(({ name }) => wanted.includes(name)),

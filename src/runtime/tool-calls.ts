@@ -3,12 +3,13 @@ import { Mutex, Semaphore } from '../lib/semaphore.ts';
 import { storable } from '../lib/storable.ts';
 import { addUsage } from '../lib/usage.ts';
 import type { NewApproval } from '../runs/index.ts';
+import { givenInput } from '../tool-inputs/index.ts';
 import { type Attempt, save } from './attempt.ts';
 import { orAborted, RunEnded } from './lease.ts';
 import { type Message, openCalls, type ToolCall } from './messages.ts';
 import type { RunOutcome, StepRecord, UnsafeCall } from './run-store.ts';
 import { failSpan, toolContentAttributes, toolSpan } from './spans.ts';
-import { type Plan, planCalls, questionOf } from './tool-plan.ts';
+import { inputRequests, inputStateOf, type Plan, planCalls, questionOf } from './tool-plan.ts';
 import type { ToolResult } from './tools.ts';
 
 /** Longer tool results are cut: they would be sent to the model again with every step. */
@@ -16,13 +17,14 @@ const maxToolText = 200_000;
 
 type Made = Plan & { kind: 'make' };
 
-const callTool = async (attempt: Attempt, { call, tool, args }: Made): Promise<ToolResult> => {
+const callTool = async (attempt: Attempt, { call, tool, args, input }: Made): Promise<ToolResult> => {
   const { run, log } = attempt;
   const { signal } = run.held;
   const { id: runId, agentId, depth, owner, filesOf } = run;
   const context = { runId, agentId, depth, owner, filesOf, signal, callId: call.id };
+  const given = input && { input: givenInput(input) };
   try {
-    return await orAborted(tool.call(args, context), signal);
+    return await orAborted(tool.call(args, { ...context, ...given }), signal);
   } catch (error) {
     signal.throwIfAborted();
     // The message of an unknown error may hold what no one should read.
@@ -84,13 +86,15 @@ interface Ended {
   unauthorized: string | null;
   unknown: NewApproval[];
   questions: NewApproval[];
+  /** What tools ask people for. */
+  inputs: NewApproval[];
   /** The results of the calls that ask: stored together with what they ask. */
   results: Message[];
 }
 
 /** Makes the calls side by side, and stores each result as it comes. */
 const makeCalls = async (attempt: Attempt, plans: readonly Made[]): Promise<Ended> => {
-  const ended: Ended = { unauthorized: null, unknown: [], questions: [], results: [] };
+  const ended: Ended = { unauthorized: null, unknown: [], questions: [], inputs: [], results: [] };
   const limit = new Semaphore(attempt.limits.tool_concurrency);
   // Results are stored one after the other, so that the stored order is that of this attempt.
   const storing = new Mutex();
@@ -102,6 +106,21 @@ const makeCalls = async (attempt: Attempt, plans: readonly Made[]): Promise<Ende
     if (result.outcomeUnknown) {
       attempt.steps.push(step);
       ended.unknown.push(plan.request);
+      return;
+    }
+    if (result.input) {
+      const state = inputStateOf(plan, result.input);
+      ended.inputs.push(...inputRequests(state, plan.call, plan.tool));
+      await storing.run(async () => {
+        // Nothing is in flight any more: whoever goes on with the run asks again, and calls no tool before.
+        const wasUnsafe = open.delete(plan.call.id);
+        await save(attempt, {
+          messages: [],
+          steps: [step],
+          inputs: new Map([[plan.call.id, state]]),
+          ...(wasUnsafe ? { unsafeCalls: [...open.values()] } : {}),
+        });
+      });
       return;
     }
     ended.unauthorized ??= result.unauthorized ?? null;
@@ -117,6 +136,7 @@ const makeCalls = async (attempt: Attempt, plans: readonly Made[]): Promise<Ende
       await save(attempt, {
         messages: [message],
         steps: [{ ...step, message: 0 }],
+        ...(plan.input ? { endedInputs: [plan.call.id] } : {}),
         ...(wasUnsafe ? { unsafeCalls: [...open.values()] } : {}),
       });
     });
@@ -126,25 +146,29 @@ const makeCalls = async (attempt: Attempt, plans: readonly Made[]): Promise<Ende
   for (const end of calls) if (end.status === 'rejected') throw end.reason;
   // People see what they decide in the order of the reply, not in that of the answers.
   const order = new Map(plans.map(({ call }, i) => [call.id, i]));
-  ended.unknown.sort((a, b) => order.get(a.tool_call_id!)! - order.get(b.tool_call_id!)!);
+  const inOrder = (a: NewApproval, b: NewApproval) =>
+    order.get(a.tool_call_id!)! - order.get(b.tool_call_id!)!;
+  ended.unknown.sort(inOrder);
+  ended.inputs.sort(inOrder);
   return ended;
 };
 
 const outcomeOf = (
-  { unauthorized, unknown, questions, ...asked }: Ended,
+  { unauthorized, unknown, questions, inputs: asking, ...asked }: Ended,
   plans: readonly Plan[],
 ): RunOutcome | null => {
   const heldBack = plans.flatMap((plan) =>
     plan.kind === 'hold_back' ? [toolMessage(plan.call, plan.text, true)] : [],
   );
   const results = [...asked.results, ...heldBack];
+  const inputs = [...asking, ...plans.flatMap((plan) => (plan.kind === 'ask_input' ? plan.requests : []))];
   if (unknown.length > 0) {
     const names = unknown.map(({ tool_name }) => tool_name).join(', ');
     const message = `There was no answer to a call that must not be repeated (${names}): whether it took effect is not known.`;
     return {
       status: 'INDETERMINATE',
       error: { code: 'tool_outcome_unknown', message },
-      approvals: [...unknown, ...questions],
+      approvals: [...unknown, ...questions, ...inputs],
       messages: results,
     };
   }
@@ -152,9 +176,16 @@ const outcomeOf = (
     const error = { code: 'tool_server_unauthorized', message: unauthorized };
     return { status: 'ERROR', error, messages: results };
   }
-  const approvals = [...questions, ...plans.flatMap((plan) => (plan.kind === 'ask' ? [plan.request] : []))];
+  const approvals = [
+    ...questions,
+    ...inputs,
+    ...plans.flatMap((plan) => (plan.kind === 'ask' ? [plan.request] : [])),
+  ];
   if (approvals.length > 0) {
-    const reason = [...new Set(approvals.map((approval) => approval.reason))].join(' ');
+    const reasons = approvals.map(({ kind, tool_name, reason }) =>
+      kind === 'input' ? `${tool_name} asks for input.` : reason,
+    );
+    const reason = [...new Set(reasons)].join(' ');
     return { status: 'NEEDS_REVIEW', reason, approvals, messages: results };
   }
   const submitted = plans.find((plan) => plan.kind === 'submit');
@@ -181,6 +212,7 @@ export const executeCalls = async (
 ): Promise<RunOutcome | null> => {
   const calls = reply ? reply.tool_calls : openCalls(attempt.messages);
   if (calls.length === 0) return null;
+  if (!reply) attempt.inputs = (await attempt.run.store.inputs?.()) ?? attempt.inputs;
   const plans = planCalls(attempt, calls, reply === null);
   const made = plans.filter((plan) => plan.kind === 'make');
   const refused = plans.flatMap((plan) =>
@@ -190,7 +222,10 @@ export const executeCalls = async (
   const begun = made.map(({ call, args }) => ({ ...call, arguments: args }));
   if (reply) await save(attempt, { messages: [reply, ...refused], unsafeCalls, begun, newReply: true });
   else if (refused.length > 0 || made.length > 0) {
-    await save(attempt, { messages: refused, unsafeCalls, begun });
+    const endedInputs = plans.flatMap(({ kind, call: { id } }) =>
+      kind === 'refuse' && attempt.inputs.has(id) ? [id] : [],
+    );
+    await save(attempt, { messages: refused, unsafeCalls, begun, endedInputs });
   }
   return outcomeOf(await makeCalls(attempt, made), plans);
 };

@@ -1,5 +1,6 @@
 import { newId } from '../lib/ids.ts';
 import type { AttemptStart, NewApproval } from '../runs/index.ts';
+import { type AskedInput, type InputState, isAnswered, refusalOf } from '../tool-inputs/index.ts';
 import type { Attempt } from './attempt.ts';
 import type { ToolCall } from './messages.ts';
 import { submitResultName } from './result.ts';
@@ -12,8 +13,19 @@ export type Plan =
   | { kind: 'refuse'; call: ToolCall; text: string }
   /** The call is not made and the model gets this text, because a person is asked something first. */
   | { kind: 'hold_back'; call: ToolCall; text: string }
-  | { kind: 'make'; call: ToolCall; tool: Tool; args: Args; edited: boolean; request: NewApproval }
+  | {
+      kind: 'make';
+      call: ToolCall;
+      tool: Tool;
+      args: Args;
+      edited: boolean;
+      request: NewApproval;
+      /** The call goes on with what people answered. */
+      input?: InputState;
+    }
   | { kind: 'ask'; call: ToolCall; request: NewApproval }
+  /** The call has asked for input that no one has given yet. */
+  | { kind: 'ask_input'; call: ToolCall; requests: NewApproval[] }
   /** The call ends the run with this result. */
   | { kind: 'submit'; call: ToolCall; result: Args };
 
@@ -60,6 +72,54 @@ const planApproved = (
   return { kind: 'make', call, tool, args, edited, request: unsafeRequest(call, args, tool) };
 };
 
+/** What people are asked for a call that asks for input. */
+export const inputRequests = (state: InputState, call: ToolCall, tool: Tool): NewApproval[] =>
+  state.requests.map(({ approvalId, mode, message, schema, url }) => ({
+    ...request('input', call, state.arguments, tool, message),
+    approval_id: approvalId,
+    input_schema: schema,
+    definition_hash: state.definitionHash,
+    mode,
+    url,
+    round: state.round,
+    ...(state.edited ? { edited: true } : {}),
+  }));
+
+/** What is kept of a call that asks for input. */
+export const inputStateOf = (
+  { args, edited, tool }: Plan & { kind: 'make' },
+  { requests, ...asked }: AskedInput,
+): InputState => ({
+  ...asked,
+  arguments: args,
+  edited,
+  definitionHash: tool.definitionHash,
+  requests: requests.map((one) => ({ ...one, approvalId: newId() })),
+  answers: {},
+});
+
+/** A call that has asked for input goes on without another approval, if it is still the tool that asked. */
+const planInput = (
+  state: InputState,
+  call: ToolCall,
+  tool: Tool | undefined,
+  approved: AttemptStart['approved'][number] | undefined,
+): Plan => {
+  if (!tool || tool.definitionHash !== state.definitionHash) {
+    return { kind: 'refuse', call, text: changedAfterInput };
+  }
+  if (!isAnswered(state)) return { kind: 'ask_input', call, requests: inputRequests(state, call, tool) };
+  const text = refusalOf(state);
+  if (text !== null) return { kind: 'refuse', call, text };
+  // After a call without an answer a person may have approved it with other arguments.
+  const { arguments: args, edited } = approved ?? state;
+  const made = { args, edited: edited || state.edited };
+  return { kind: 'make', call, tool, ...made, request: unsafeRequest(call, args, tool), input: state };
+};
+
+const changedAfterInput =
+  'The tool was not called again: it was removed or denied, or its definition changed, after it had asked for input.';
+
 const wrongArguments = (fault: string): string =>
   `The tool was not called: the arguments are wrong: ${fault}`;
 
@@ -79,7 +139,9 @@ const planCall = (attempt: Attempt, call: ToolCall, resumed: boolean): Plan => {
   if (call.fault !== undefined) return refuse(`The tool was not called: ${call.fault}.`);
   if (resumed && start.interrupted.includes(call.id)) return refuse(interruptedText);
   const tool = tools.find(({ name }) => name === call.name);
+  const state = resumed ? attempt.inputs.get(call.id) : undefined;
   const approved = resumed ? start.approved.find(({ tool_call_id }) => tool_call_id === call.id) : undefined;
+  if (state) return planInput(state, call, tool, approved);
   if (approved) {
     const changed = withheld.find(({ name }) => name === call.name);
     return planApproved(approved, call, tool, changed);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { OwnerIds } from '../files/index.ts';
 import type { ShownResult } from '../lib/tool-results.ts';
 import type { Usage } from '../lib/usage.ts';
+import type { AskedInput, GivenInput } from '../tool-inputs/index.ts';
 
 /** The run that makes a tool call. */
 export interface ToolContext {
@@ -20,6 +21,8 @@ export interface ToolContext {
   signal: AbortSignal;
   /** The id of the call. */
   callId: string;
+  /** What people answered, if the call goes on after it asked for input. */
+  input?: GivenInput | undefined;
 }
 
 export interface ToolResult extends ShownResult {
@@ -29,6 +32,8 @@ export interface ToolResult extends ShownResult {
   review?: string;
   /** The call was sent and there was no answer: no one knows whether it took effect. */
   outcomeUnknown?: boolean;
+  /** The tool asks people for input: the call goes on with the answers. There is no other result yet. */
+  input?: AskedInput;
   /** The tool server refuses access: the run ends with this message. */
   unauthorized?: string;
 }

@@ -1,6 +1,7 @@
 import type { Database } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
 import { noRunUsage } from '../lib/usage.ts';
+import { inputCalls } from '../tool-inputs/index.ts';
 import { type WorkItem, workItemCalls, workItemRuns } from '../work-items/index.ts';
 import { endAttempt, endingOf } from './ending.ts';
 import { type HeldLease, holdLease } from './lease.ts';
@@ -18,7 +19,9 @@ const storeOf = (
   held: HeldLease,
 ): RunStore<Status> => {
   let opened = false;
+  const owner = { work_item_id: item.id };
   return {
+    inputs: () => db.run((executor) => inputCalls.read(executor, owner)),
     open: async (traceId, instructions) => {
       const start = await batches.open.add({ item, traceId, instructions });
       if (start === 'lost' || start === 'cancelled') {
@@ -32,6 +35,7 @@ const storeOf = (
       held.store(async (tx) => {
         const seqs = await workItemCalls.appendMessages(tx, messageRows(item, progress.messages));
         await workItemRuns.save(tx, lease, progress);
+        await inputCalls.store(tx, owner, progress);
         // Last: it locks what is spent of the replica's shares until the COMMIT, and other steps wait for that.
         await workItemCalls.insertEndedSteps(tx, stepRows(item, progress.steps, seqs));
       }),

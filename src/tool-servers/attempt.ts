@@ -1,5 +1,6 @@
 import type { Services } from '../feature.ts';
 import { Semaphore } from '../lib/semaphore.ts';
+import type { GivenInput } from '../tool-inputs/index.ts';
 import { type CountedOutcome, callTool, refusesAccess, type ToolCallResult } from './call.ts';
 import { Connection, type ConnectionParts } from './client/connection.ts';
 import type { ConnectionFailure } from './client/failures.ts';
@@ -51,12 +52,12 @@ export interface ServerTool {
   /** Returns what is wrong with the arguments; null if nothing is. It takes at most 0.6 s of processor time. */
   check(args: unknown): string | null;
   /**
-   * Calls the tool. Wrong arguments are not sent. `depth` is that of the run (0: no agent called it). Rejects only with
-   * the reason of `signal`.
+   * Calls the tool. Wrong arguments are not sent. `depth` is that of the run (0: no agent called it), `input` what people
+   * answered if the call has asked before. Rejects only with the reason of `signal`.
    */
   call(
     args: Record<string, unknown>,
-    options: { signal: AbortSignal; depth: number },
+    options: { signal: AbortSignal; depth: number; input?: GivenInput | undefined },
   ): Promise<ToolCallResult>;
 }
 
@@ -81,9 +82,14 @@ export interface ToolServerTools {
   /**
    * Finds the tools of the agent for one attempt. Servers whose tools were last discovered more than 60 s ago are asked
    * again; other connections are opened when a tool is called. Rejects with ToolServerError if a server cannot be used.
-   * With `discover: false` the tools are those in the database, and no server is asked.
+   * With `discover: false` the tools are those in the database, and no server is asked. With `mayAsk` tools may ask people
+   * for input, where their servers may.
    */
-  open(agent: ToolUser, signal: AbortSignal, options?: { discover?: boolean }): Promise<OpenedTools>;
+  open(
+    agent: ToolUser,
+    signal: AbortSignal,
+    options?: { discover?: boolean; mayAsk?: boolean },
+  ): Promise<OpenedTools>;
 }
 
 interface ToolServerToolsParts extends Pick<Services, 'db' | 'log'> {
@@ -150,12 +156,15 @@ export const createToolServerTools = (parts: ToolServerToolsParts): ToolServerTo
   };
 
   return {
-    open: async (agent, signal, { discover: mayDiscover = true } = {}) => {
+    open: async (agent, signal, { discover: mayDiscover = true, mayAsk = true } = {}) => {
       const servers = await db.run((executor) =>
         listEnabledToolServers(executor, agent.tool_server_ids, maxAgeSeconds),
       );
       const connections = new Map(
-        servers.map((server) => [server.id, new Connection(connectionParts, settings.open(server))]),
+        servers.map((server) => [
+          server.id,
+          new Connection(connectionParts, settings.open(server), mayAsk && server.may_ask),
+        ]),
       );
       const close = async (): Promise<void> => {
         await Promise.all([...connections.values()].map((connection) => connection.close()));

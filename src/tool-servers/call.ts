@@ -1,9 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { AskedInput, GivenInput } from '../tool-inputs/index.ts';
 import type { CallOutcome } from './client/call-outcome.ts';
 import type { Connection } from './client/connection.ts';
+import { cannotGive } from './client/input.ts';
 import type { ServerMemory } from './client/memory.ts';
 import { resultText } from './client/results.ts';
 import type { ToolDefinition } from './definitions.ts';
+import { askedInput, asks, stateFault } from './input.ts';
 import { checksOf } from './schema-checks.ts';
 import type { ToolServerRow } from './store.ts';
 
@@ -13,12 +17,14 @@ export interface ToolCallResult {
   isError: boolean;
   /** The call was sent and no answer came, and it must not be repeated: no one knows whether it took effect. */
   outcomeUnknown?: boolean;
+  /** The tool asks people for input, and there is no result yet. */
+  input?: AskedInput;
   /** The server refuses access, in a sentence: the model cannot change that. */
   unauthorized?: string;
 }
 
 /** Outcomes of calls, for the metrics. */
-export const callOutcomes = ['ok', 'error', 'refused', 'no_answer', 'unknown'] as const;
+export const callOutcomes = ['ok', 'error', 'refused', 'no_answer', 'unknown', 'input'] as const;
 export type CountedOutcome = (typeof callOutcomes)[number];
 
 export interface CallParts {
@@ -49,10 +55,57 @@ export const refusesAccess = (
   { message }: { message: string },
 ): string => `The tool server "${name}" refuses access. ${message}`;
 
-const answered = (parts: CallParts, result: CallToolResult): ToolCallResult => {
+const withNotes = (text: string, notes: readonly string[] = []): string => [text, ...notes].join('\n');
+
+const answered = (parts: CallParts, { result, notes }: CallOutcome & { kind: 'answer' }): ToolCallResult => {
   const fault = outputFault(parts, result);
-  const text = resultText(result, (shown) => parts.connection.redactor.text(shown), fault);
+  const text = withNotes(
+    resultText(result, (shown) => parts.connection.redactor.text(shown), fault),
+    notes,
+  );
   return { text, isError: result.isError === true || fault !== null };
+};
+
+/** The pause before a call is repeated for which the server only wants its state back, in milliseconds; then twice as long. */
+const firstPauseMs = 1_000;
+
+interface CallOptions {
+  signal: AbortSignal;
+  depth: number;
+  input?: GivenInput | undefined;
+}
+
+/**
+ * Makes the call, once more if it is idempotent and no answer came. If the server wants nothing but its state back, the call
+ * is repeated with it after 1, 2, 4 s … within the time of one call; then no answer has come.
+ */
+const callUntilAnswered = async (
+  { memory, server, connection, definition, idempotent }: CallParts,
+  args: Record<string, unknown>,
+  { signal, depth, input }: CallOptions,
+): Promise<CallOutcome> => {
+  const beganAt = performance.now();
+  const left = () => server.call_timeout_seconds * 1_000 - (performance.now() - beganAt);
+  const once = (given: GivenInput | null, timeoutMs: number): Promise<CallOutcome> =>
+    memory.limit(server, () => {
+      signal.throwIfAborted();
+      const call = { definition, args, depth, idempotent, signal };
+      return connection.call({ ...call, input: given, timeoutMs: Math.max(1, timeoutMs) });
+    });
+  const make = async (given: GivenInput | null, timeoutMs: () => number): Promise<CallOutcome> => {
+    const outcome = await once(given, timeoutMs());
+    return outcome.kind === 'lost' && idempotent ? once(given, timeoutMs()) : outcome;
+  };
+  let outcome = await make(input ?? null, () => server.call_timeout_seconds * 1_000);
+  for (let pauseMs = firstPauseMs; outcome.kind === 'input_required'; pauseMs *= 2) {
+    const { requests, requestState } = outcome;
+    if (Object.keys(requests).length > 0 || stateFault(requestState) !== null) return outcome;
+    if (pauseMs >= left()) return { kind: 'lost' };
+    await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    const given: GivenInput = { way: 'result', round: 0, responses: {}, requestState, answered: [] };
+    outcome = await make(given, left);
+  }
+  return outcome;
 };
 
 /**
@@ -62,9 +115,9 @@ const answered = (parts: CallParts, result: CallToolResult): ToolCallResult => {
 export const callTool = async (
   parts: CallParts,
   args: Record<string, unknown>,
-  { signal, depth }: { signal: AbortSignal; depth: number },
+  options: CallOptions,
 ): Promise<ToolCallResult> => {
-  const { memory, server, connection, definition, definitionHash, idempotent, count } = parts;
+  const { server, connection, definition, definitionHash, idempotent, count } = parts;
   const failed = (outcome: CountedOutcome, text: string): ToolCallResult => {
     count(outcome);
     return { text, isError: true };
@@ -78,22 +131,21 @@ export const callTool = async (
       'The tool was not called: it has changed, or was withdrawn, and must be accepted by a person first.',
     );
   }
-  const timeoutMs = server.call_timeout_seconds * 1_000;
-  const once = (): Promise<CallOutcome> =>
-    memory.limit(server, () => {
-      signal.throwIfAborted();
-      return connection.call({ definition, args, depth, timeoutMs, signal });
-    });
-  let outcome = await once();
-  if (outcome.kind === 'lost' && idempotent) outcome = await once();
+  const outcome = await callUntilAnswered(parts, args, options);
+  if (asks(outcome)) {
+    const asked = askedInput(outcome, options.input, connection);
+    if ('fault' in asked) return failed('error', cannotGive(asked.fault));
+    count('input');
+    return { text: '', isError: false, input: asked };
+  }
   switch (outcome.kind) {
     case 'answer': {
-      const result = answered(parts, outcome.result);
+      const result = answered(parts, outcome);
       count(result.isError ? 'error' : 'ok');
       return result;
     }
     case 'error':
-      return failed('error', outcome.message);
+      return failed('error', withNotes(outcome.message, outcome.notes));
     case 'refused':
       return failed('refused', `The tool was not called. ${outcome.message}`);
     case 'unauthorized':

@@ -15,7 +15,14 @@ import { pageRoutes } from './page-routes.ts';
 import type { SchemaWarnings } from './responses.ts';
 import { createWithinMs, toolServerRoutes } from './routes.ts';
 import { createSettingsStore, type OpenedToolServer } from './settings.ts';
-import { findToolServer, listToolServers, type ToolServerRow, type ToolUse, toolServers } from './store.ts';
+import {
+  findToolServer,
+  listToolServers,
+  readTakesInput,
+  type ToolServerRow,
+  type ToolUse,
+  toolServers,
+} from './store.ts';
 import { toolRoutes } from './tool-routes.ts';
 import {
   type ApprovalGuard,
@@ -115,7 +122,9 @@ export const createToolServers = (
     server: OpenedToolServer,
     fn: (connection: Connection) => Promise<T>,
   ): Promise<T> => {
-    const connection = new Connection(connections, server);
+    // As agents connect: a server may list other tools for other clients.
+    const mayAsk = server.row.allow_input && (await db.run(readTakesInput));
+    const connection = new Connection(connections, server, mayAsk);
     try {
       return await fn(connection);
     } finally {

@@ -9,6 +9,7 @@ import {
   type Tx,
 } from '../database/index.ts';
 import { optional, text } from '../http/index.ts';
+import { allTakeInput } from '../replicas/index.ts';
 import {
   column,
   elsewhere,
@@ -227,6 +228,8 @@ export const deletePoliciesOf = async (tx: Tx, id: string): Promise<string[]> =>
 /** A server and whether its tools must be discovered again before an attempt uses them. */
 export interface DueToolServer extends ToolServerRow {
   stale: boolean;
+  /** Whether its tools may ask people for input. */
+  may_ask: boolean;
   /** The time of the database. */
   now: Date;
 }
@@ -245,6 +248,7 @@ export const listEnabledToolServers = async (
       sql<boolean>`coalesce(last_success_at < platform_now() - make_interval(secs => ${maxAgeSeconds}::int), true)`.as(
         'stale',
       ),
+      sql<boolean>`allow_input and ${allTakeInput}`.as('may_ask'),
       sql<Date>`platform_now()`.as('now'),
     ])
     .where('id', 'in', ids)
@@ -277,3 +281,9 @@ export const updateDiscovery = (
     .where('id', '=', id)
     .returning(columns)
     .executeTakeFirstOrThrow();
+
+/** Returns whether every replica that is alive is of a release that knows input that tools ask for. */
+export const readTakesInput = async (executor: Executor): Promise<boolean> => {
+  const { rows } = await sql<{ all: boolean }>`select ${allTakeInput} as all`.execute(executor);
+  return rows[0]!.all;
+};

@@ -5,6 +5,7 @@ import type { Actor } from '../lib/principal.ts';
 import { textPart } from '../messages/index.ts';
 import { type Deciding, type Review, reviewCalls } from '../reviews/index.ts';
 import { type ContinueBody, type ReviewEnd, shownApprovals } from '../runs/index.ts';
+import { inputCalls } from '../tool-inputs/index.ts';
 import { appendMessages, listRequesters } from './history-store.ts';
 import { workItemRuns } from './runs.ts';
 import { allowedActions, nextStatus } from './states.ts';
@@ -44,6 +45,13 @@ export const settleAll = async (tx: Tx, item: WorkItem, body: ContinueBody) => {
     item.decisions ?? [],
     body,
     () => stale(item),
+  );
+  const owner = { work_item_id: item.id };
+  await inputCalls.answer(tx, owner, settled.answers);
+  await inputCalls.end(
+    tx,
+    owner,
+    refusals.map(({ tool_call_id }) => tool_call_id),
   );
   const { message } = body;
   const of = { work_item_id: item.id, conversation_id: item.conversation_id };

@@ -2,6 +2,7 @@ import { agentSql } from '../agents/index.ts';
 import { hasCallbacks, recordDeliveries } from '../callbacks/index.ts';
 import { sql, type Tx } from '../database/index.ts';
 import { createRuns, type Lease, type Moved, type MoveReason } from '../runs/index.ts';
+import { inputCalls } from '../tool-inputs/index.ts';
 import { snapshotOf, transitionInsertion } from '../transition-events/index.ts';
 import { eventInsertion, hasEvent, recordEvents } from './history-store.ts';
 import { recordReviews } from './review-records.ts';
@@ -17,6 +18,15 @@ type MovedItem = Moved<
   }
 >;
 
+/** Returns whether no call of the Work Item that asked for input goes on. A failed one may: a person can continue it. */
+const endsInput = ({ from_status, status, decisions }: MovedItem, action: string): boolean => {
+  if (action === 'restart' || status === 'CANCELLED') return true;
+  return (
+    status === 'COMPLETED' &&
+    (from_status !== 'EXECUTING' || (decisions?.some(({ input }) => input) ?? false))
+  );
+};
+
 /**
  * Writes the records of a change of status in the transaction of the change: reviews, the history, the waterfall and the
  * notifications of callbacks. Since the end of an execution makes room for another Work Item of the agent, workers are
@@ -29,6 +39,8 @@ const recordMoved = async (
 ): Promise<void> => {
   if (rows.length === 0) return;
   await recordReviews(tx, rows, principal, reviewEnd);
+  const ended = rows.filter((row) => endsInput(row, action)).map(({ id }) => id);
+  await inputCalls.forget(tx, 'work_item_id', ended);
   const detailed = rows.map((row) => ({
     ...row,
     details: typeof details === 'function' ? details(row) : (details ?? {}),

@@ -47,7 +47,7 @@ const argumentsFor = (schema: Record<string, unknown>): Record<string, unknown> 
   );
 };
 
-const connection = new Connection(parts, { row, settings });
+const connection = new Connection(parts, { row, settings }, true);
 try {
   for (const definition of (await connection.list()) as ToolDefinition[]) {
     const args = argumentsFor(definition.inputSchema);
@@ -55,6 +55,8 @@ try {
       definition,
       args,
       depth: 0,
+      idempotent: false,
+      input: null,
       timeoutMs: 10_000,
       signal: new AbortController().signal,
     });

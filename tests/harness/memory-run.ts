@@ -81,6 +81,7 @@ export const memoryRun = (given: Partial<Attempt> & { mock?: unknown } = {}): Me
     context: noCut,
     charges: [],
     steps: [],
+    inputs: new Map(),
     ...more,
   };
   return { attempt, saved, abort: (reason) => controller.abort(reason) };

@@ -11,6 +11,7 @@ import {
   createMcpHandler,
   isLegacyRequest,
   Server,
+  type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { listen } from './listen.ts';
@@ -39,7 +40,7 @@ export interface TestTool {
   outputSchema?: Json;
   annotations?: Json;
   /** The result of a call. Default: the arguments as text. */
-  result?: (args: Json) => unknown;
+  result?: (args: Json, context: ServerContext) => unknown;
   /** What happens on the wire instead, for the call with this number, from 0. */
   wire?: (call: number) => Wire | undefined;
 }
@@ -60,7 +61,7 @@ export interface TestToolServer extends AsyncDisposable {
   /** Every request, in order. */
   requests: Received[];
   /** The calls that arrived, in order. */
-  calls: { name: string; args: Json; headers: IncomingHttpHeaders }[];
+  calls: { name: string; args: Json; params: Json; headers: IncomingHttpHeaders }[];
   /** How many calls were in progress at once, at most. */
   mostAtOnce: number;
   /** Every request but those to the token endpoint gets this status; null: none. */
@@ -124,11 +125,11 @@ export const newMcpServer = (tools: () => readonly TestTool[]): Server => {
       ...tool,
     })) as never,
   }));
-  server.setRequestHandler('tools/call', async ({ params }) => {
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = tools().find(({ name }) => name === params.name);
     if (!tool) throw new Error(`no tool ${params.name}`);
     const args = (params.arguments ?? {}) as Json;
-    const result = tool.result ? tool.result(args) : JSON.stringify(args);
+    const result = tool.result ? tool.result(args, context) : JSON.stringify(args);
     const resolved = await result;
     return (
       typeof resolved === 'string' ? { content: [{ type: 'text', text: resolved }] } : resolved
@@ -229,7 +230,7 @@ export const startToolServer = async (options: TestToolServerOptions = {}): Prom
       const number = callsOf.get(called) ?? 0;
       callsOf.set(called, number + 1);
       const args = (message!.params!.arguments ?? {}) as Json;
-      server.calls.push({ name: called, args, headers: request.headers });
+      server.calls.push({ name: called, args, params: message!.params!, headers: request.headers });
       const wire = server.tools.find(({ name }) => name === called)?.wire?.(number);
       if (wire) return breakWire(wire, response);
     }

@@ -241,7 +241,7 @@ export const trialSource = (services: Services, needs: TrialNeeds): WorkSource<T
     const isTraced = settings.get().EVALUATION_TRACES;
     const openTools = async (pinned: PinnedAgent, signal: AbortSignal): Promise<OpenedTools> => {
       onTraceparent(isTraced ? needs.tracing.traceparent() : null);
-      return needs.openTools(pinned, signal, { discover: false });
+      return needs.openTools(pinned, signal, { discover: false, mayAsk: false });
     };
     const parts = {
       openTools,

@@ -1,4 +1,5 @@
-import { type CallToolResult, SdkErrorCode } from '@modelcontextprotocol/client';
+import { type CallToolResult, ProtocolErrorCode, SdkErrorCode } from '@modelcontextprotocol/client';
+import type { InputRequest } from '../../tool-inputs/index.ts';
 import {
   type ConnectionFailure,
   connectionFailureOf,
@@ -9,16 +10,27 @@ import {
   statusOf,
   tooLargeOf,
 } from './failures.ts';
+import { cannotGive } from './input.ts';
 
 /** Nothing took place. `unauthorized`: because the server refuses the credentials. */
 type NotMade = { kind: 'refused' | 'unauthorized'; message: string };
 
-/** Outcome of a call. `error`: with an answer that is no result. `lost`: no answer came. */
+/** The server wants addresses opened first, and did nothing. They are as it sent them. */
+type UrlsWanted = { kind: 'urls'; elicitations: unknown };
+
+/**
+ * Outcome of a call. `error`: with an answer that is no result. `lost`: no answer came. `input_required`: it is to be
+ * repeated with answers, or with the state alone; the requests are as the server sent them. `asked`: the server asked for
+ * this while the call was in flight, after it got `used` answers.
+ */
 export type CallOutcome =
-  | { kind: 'answer'; result: CallToolResult }
-  | { kind: 'error'; message: string }
+  | { kind: 'answer'; result: CallToolResult; notes?: readonly string[] }
+  | { kind: 'error'; message: string; notes?: readonly string[] }
   | NotMade
-  | { kind: 'lost' };
+  | { kind: 'lost' }
+  | { kind: 'input_required'; requests: Record<string, unknown>; requestState: string | null }
+  | UrlsWanted
+  | { kind: 'asked'; request: InputRequest; used: number };
 
 /** A gateway that got no response, or none in time, does not know either whether the call took place. */
 const gatewayStatuses = new Set([502, 504, 520, 524]);
@@ -34,8 +46,17 @@ export const notConnected = ({ step, message }: ConnectionFailure): NotMade => (
 });
 
 /** Says how a call ended that failed with `error`. `sent`: any of it may have reached the server. */
-export const failedCallOf = (error: unknown, sent: boolean): Exclude<CallOutcome, { kind: 'answer' }> => {
+export const failedCallOf = (
+  error: unknown,
+  sent: boolean,
+): (CallOutcome & { kind: 'error' | 'lost' }) | NotMade | UrlsWanted => {
   const refusal = protocolErrorOf(error);
+  if (refusal?.code === ProtocolErrorCode.UrlElicitationRequired) {
+    return {
+      kind: 'urls',
+      elicitations: (refusal.data as { elicitations?: unknown } | undefined)?.elicitations,
+    };
+  }
   if (refusal) return { kind: 'error', message: shortened(refusal.message, 2_000) };
   const status = statusOf(error);
   if (status !== undefined) {
@@ -55,7 +76,10 @@ export const failedCallOf = (error: unknown, sent: boolean): Exclude<CallOutcome
   if (tooLargeOf(error)) return { kind: 'error', message: 'The response of the tool is too large.' };
   switch (sdkCodeOf(error)) {
     case SdkErrorCode.UnsupportedResultType:
-      return { kind: 'error', message: 'The tool asks for input, which agents cannot give it.' };
+      return {
+        kind: 'error',
+        message: cannotGive('input, which its tool server may not ask people for here'),
+      };
     case SdkErrorCode.InvalidResult:
       return { kind: 'error', message: 'The response of the tool is not a valid result.' };
   }

@@ -2,12 +2,15 @@ import {
   Client,
   type JsonSchemaValidatorResult,
   type jsonSchemaValidator,
+  ProtocolError,
+  ProtocolErrorCode,
   SdkErrorCode,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { Redactor } from '../../lib/redactor.ts';
 import { version } from '../../lib/version.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
+import type { GivenInput } from '../../tool-inputs/index.ts';
 import type { ToolDefinition } from '../definitions.ts';
 import { type OpenedToolServer, secretsOf } from '../settings.ts';
 import { type CallOutcome, failedCallOf, notConnected } from './call-outcome.ts';
@@ -21,6 +24,7 @@ import {
   statusOf,
 } from './failures.ts';
 import { createServerFetch } from './http-fetch.ts';
+import { type CallInFlight, CallsInFlight, cannotGive, elicitation, newCallInFlight } from './input.ts';
 import { listTools } from './list-tools.ts';
 import type { ServerMemory } from './memory.ts';
 import { speaksOldTransport } from './old-transport.ts';
@@ -35,6 +39,10 @@ interface Call {
   definition: ToolDefinition;
   args: Record<string, unknown>;
   depth: number;
+  /** True if it may be made again. */
+  idempotent: boolean;
+  /** What people answered, if it goes on after it asked for input. */
+  input: Pick<GivenInput, 'way' | 'responses' | 'requestState' | 'answered' | 'round'> | null;
   timeoutMs: number;
   signal: AbortSignal;
 }
@@ -65,6 +73,29 @@ const noValidation: jsonSchemaValidator = {
   },
 };
 
+const notHere = cannotGive('input, which its tool server may not ask people for here');
+
+/** What the server asked while the call was in flight: then its result counts for nothing. */
+const askedWhile = ({ fault, asked, used }: CallInFlight): CallOutcome | null => {
+  if (fault !== null) return { kind: 'error', message: cannotGive(fault) };
+  return asked && { kind: 'asked', request: asked, used };
+};
+
+const outcomeOf = (result: Awaited<ReturnType<Client['callTool']>>, { notes }: CallInFlight): CallOutcome => {
+  const {
+    resultType,
+    inputRequests = {},
+    requestState = null,
+  } = result as {
+    resultType?: unknown;
+    inputRequests?: Record<string, unknown>;
+    requestState?: string | null;
+  };
+  return resultType === 'input_required'
+    ? { kind: 'input_required', requests: inputRequests, requestState }
+    : { kind: 'answer', result, notes };
+};
+
 const hasSession = ({ transport }: Opened): boolean =>
   transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined;
 
@@ -83,11 +114,16 @@ export class Connection {
   #closed = false;
   /** The server named, with a 401, where people log in. */
   #wantsLogin = false;
+  readonly #mayAsk: boolean;
+  readonly #inFlight: CallsInFlight;
 
-  constructor(parts: ConnectionParts, server: OpenedToolServer) {
+  /** `mayAsk`: tools may ask people for input. */
+  constructor(parts: ConnectionParts, server: OpenedToolServer, mayAsk: boolean) {
     this.#parts = parts;
     this.#server = server;
+    this.#mayAsk = mayAsk;
     this.redactor = new Redactor(secretsOf(server.settings));
+    this.#inFlight = new CallsInFlight(this.redactor, () => parts.memory.callOneAtATime(server.row));
   }
 
   /** Opens the connection. Rejects with ConnectionFailure. */
@@ -123,7 +159,7 @@ export class Connection {
 
   /** Resolves to null if the session has ended, unless `resumes` is false. */
   async #callOnce(call: Call, resumes: boolean): Promise<CallOutcome | null> {
-    const { definition, args, depth, timeoutMs, signal } = call;
+    const { definition, args, depth, timeoutMs, signal, input } = call;
     const end = new AbortController();
     const trace: CallTrace = {
       depth,
@@ -141,18 +177,26 @@ export class Connection {
     }
     signal.throwIfAborted();
     const { name, inputSchema } = definition;
+    const flight = newCallInFlight(call.idempotent, input);
+    const responses = input?.way === 'result' ? input.responses : {};
+    const params = {
+      name,
+      arguments: args,
+      ...(Object.keys(responses).length > 0 ? { inputResponses: responses } : {}),
+      ...(input?.requestState == null ? {} : { requestState: input.requestState }),
+    };
     try {
-      const result = await withCallTrace(trace, () =>
-        opened.client.callTool(
-          { name, arguments: args },
-          {
+      const result = await this.#inFlight.during(flight, () =>
+        withCallTrace(trace, () =>
+          opened.client.callTool(params as never, {
             signal: AbortSignal.any([signal, end.signal]),
             timeout: timeoutMs,
             toolDefinition: { name, inputSchema: inputSchema as { type: 'object' } },
-          },
+            ...(this.#mayAsk ? { allowInputRequired: true } : {}),
+          }),
         ),
       );
-      return { kind: 'answer', result };
+      return askedWhile(flight) ?? outcomeOf(result, flight);
     } catch (error) {
       signal.throwIfAborted();
       const status = statusOf(error);
@@ -162,8 +206,13 @@ export class Connection {
         this.#dropped(opened);
         return null;
       }
-      const outcome = failedCallOf(error, trace.sent);
-      return 'message' in outcome ? { ...outcome, message: this.redactor.text(outcome.message) } : outcome;
+      const outcome = askedWhile(flight) ?? failedCallOf(error, trace.sent);
+      if (outcome.kind === 'urls' && !this.#mayAsk) return { kind: 'error', message: notHere };
+      if (!('message' in outcome)) return outcome;
+      const message = this.redactor.text(outcome.message);
+      return outcome.kind === 'error'
+        ? { ...outcome, message, notes: flight.notes }
+        : { ...outcome, message };
     } finally {
       trace.settled = true;
       end.abort();
@@ -247,15 +296,22 @@ export class Connection {
     });
     this.#used.push(transport);
     const client = new Client(clientInfo, {
-      capabilities: {},
+      capabilities: this.#mayAsk ? elicitation : {},
       versionNegotiation: {
         mode: 'auto',
         probe: { timeoutMs: row.transport === 'stdio' ? probeWithinMs : connectWithinMs },
       },
-      // An agent has no one to ask: the request for input is the answer.
+      // No call waits for people: the request for input is the answer.
       inputRequired: { autoFulfill: false },
       jsonSchemaValidator: noValidation,
     });
+    if (this.#mayAsk) {
+      // Not a handler for this method: that would refuse requests that we say more about.
+      client.fallbackRequestHandler = async ({ method, params }) => {
+        if (method === 'elicitation/create') return { ...this.#inFlight.answer(params) };
+        throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
+      };
+    }
     try {
       await withTimeout(
         client.connect(transport, { timeout: connectWithinMs, ...(prior ? { prior } : {}) }),
