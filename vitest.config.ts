@@ -36,7 +36,7 @@ const processes = [
 const long = [
   'src/{audit/verify,workspace/round-trip}.test.ts',
   'tests/contract/{access,agent-gate,agent-versions,alerts-in-channels,audits,budget-actions}.test.ts',
-  'tests/contract/budget-waits.test.ts',
+  'tests/contract/{budget-waits,channels-slack}.test.ts',
   'tests/contract/{cases,console,conversation-streams}.test.ts',
   'tests/contract/{experiments,external-workers,lists,tool-protocol-work-items}.test.ts',
   'tests/contract/{requests,semantic-data-models,sessions,unknown-ids,workspace,workspace-rules}.test.ts',

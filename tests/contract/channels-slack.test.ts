@@ -1,4 +1,7 @@
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Reviews } from '../../src/reviews/index.ts';
 import { type FakeSlack, slackRequest, slackTokens, startSlack } from '../harness/slack.ts';
 import { until } from '../harness/wait.ts';
 import { decide, newChannel, newExternal, newReview, newRoute } from './channels-fixture.ts';
@@ -7,6 +10,8 @@ import { newPerson } from './people-fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
+
+const races = process.env.EVERY_DATABASE ? 200 : 10;
 
 const pay = (args: object = { amount: 5 }) => ({
   kind: 'tool_call',
@@ -240,6 +245,56 @@ describe('Slack', () =>
       expect(await click(message, 'approve', ada.user)).toBe(true);
       expect((await review(made.id)).state).toBe('decided');
     });
+
+    test('the connection is opened again after Slack fell silent, at its opening and later', async () => {
+      slack.fail('socket', 'hang');
+      for (const socket of slack.sockets) socket.terminate();
+      await until(() => slack.sockets.size === 0);
+      await sleep(500);
+      slack.fail('socket', null);
+      await until(() => slack.sockets.size === 1, 40_000);
+      // It is open, and nothing comes: neither pings nor responses to pings.
+      const [silent] = slack.sockets;
+      (silent as unknown as { _socket: Socket })._socket.pause();
+      await until(() => [...slack.sockets].some((socket) => socket !== silent), 60_000);
+      silent!.terminate();
+      const ada = await person();
+      const [made, message] = await announced();
+      await until(() => slack.sockets.size === 1);
+      expect(await click(message, 'approve', ada.user)).toBe(true);
+      expect((await review(made.id)).state).toBe('decided');
+    }, 180_000);
+
+    test('a click at the instant at which its review expires: one of both counts, once', async () => {
+      const ada = await person();
+      const own = await newExternal(at());
+      await ok(at().api.patch(`/agents/${own.id}`, { approval_timeout_seconds: 60 }));
+      await newRoute(at(), own.id, [{ channel_id: channel.id, to: 'channel' }]);
+      const states = new Set<string>();
+      for (let i = 0; i < races; i++) {
+        const [made, message] = await announced([pay()], own);
+        const expired = async () => {
+          await sleep(i % 10);
+          await at().sql`update reviews set expires_at = platform_now() where id = ${made.id}`;
+          await (
+            at().test.platform.features.list.find(({ tag }) => tag?.name === 'Reviews') as Reviews
+          ).pass();
+        };
+        await Promise.all([click(message, 'approve', ada.user), expired()]);
+        const closed = await until(async () => {
+          const now = await review(made.id);
+          return now.state !== 'open' && now;
+        });
+        states.add(closed.state);
+        const isDecided = closed.state === 'decided';
+        expect(closed).toMatchObject({ via: isDecided ? 'slack' : 'expiry' });
+        const done = await audits(made.work_item_id, 'work_item.continue');
+        const expiries = await audits(made.id, 'review.expire');
+        expect([done.length, expiries.length]).toEqual(isDecided ? [1, 0] : [0, 1]);
+        await until(() => message.edits >= 1);
+      }
+      if (races > 50) expect(states.size).toBe(2);
+    }, 600_000);
 
     test('a signed request over HTTP decides; anything else is the same 401', async () => {
       const secret = 'signing-secret';

@@ -116,6 +116,8 @@ export const startSlack = async (): Promise<FakeSlack> => {
   const sockets = new Set<WebSocket>();
   const waiting = new Map<string, () => void>();
   const tickets = new Set<string>();
+  /** Connections that are never upgraded. */
+  const silent = new Set<{ destroy(): unknown }>();
   let n = 0;
   let disturbed: () => Mishap = () => ({ delayMs: 0, lost: null });
 
@@ -194,7 +196,7 @@ export const startSlack = async (): Promise<FakeSlack> => {
       socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n');
       return;
     }
-    if (failures.get('socket') === 'hang') return;
+    if (failures.get('socket') === 'hang') return void silent.add(socket);
     sockeye.handleUpgrade(request, socket, head, (ws) => {
       sockets.add(ws);
       ws.on('close', () => sockets.delete(ws));
@@ -248,6 +250,7 @@ export const startSlack = async (): Promise<FakeSlack> => {
     },
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.terminate();
+      for (const socket of silent) socket.destroy();
       await close();
     },
   };
