@@ -9,7 +9,7 @@ import type { Deliveries } from './deliveries/deliveries.ts';
 import type { Delivered, Delivery } from './deliveries/delivery.ts';
 import type { RefusalReason } from './refusals.ts';
 import type { SettingsOf, SettingsStore } from './settings.ts';
-import { findWebhook, type Webhook } from './store.ts';
+import { findWebhooks, type Webhook } from './store.ts';
 import { blockedReason } from './view.ts';
 import {
   authenticate,
@@ -42,13 +42,10 @@ const createLookup = (db: Database, store: SettingsStore) =>
     most: 500,
     atOnce: 2,
     run: async (ids) => {
-      const byId = new Map<string, Opened>();
-      await db.run(async (executor) => {
-        for (const id of new Set(ids)) {
-          const row = await findWebhook(executor, id);
-          if (row) byId.set(id, { row, settings: store.open(row).settings as SettingsOf['webhook'] });
-        }
-      });
+      const rows = await db.run((executor) => findWebhooks(executor, [...new Set(ids)]));
+      const byId = new Map<string, Opened>(
+        rows.map((row) => [row.id, { row, settings: store.open(row).settings as SettingsOf['webhook'] }]),
+      );
       return ids.map((id) => byId.get(id) ?? null);
     },
   });

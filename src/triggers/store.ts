@@ -98,13 +98,14 @@ export const findTriggers = async (executor: Executor, ids: readonly string[]): 
 export type Webhook = Omit<TriggerRow, 'last_event_at' | 'watched_exists'>;
 
 /**
- * The webhook trigger with this id. It is read once for each batch of requests: a list of ids would be planned for its
- * length each time, which takes longer than the reading.
+ * The webhook triggers with these ids. One id has a statement of its own: a list is planned for its length each time,
+ * which takes longer than the reading.
  */
-export const findWebhook = async (executor: Executor, id: string): Promise<Webhook | undefined> => {
+export const findWebhooks = async (executor: Executor, ids: readonly string[]): Promise<Webhook[]> => {
+  const isOne = ids.length === 1 ? sql`t.id = ${ids[0]}` : sql`t.id = any(${ids}::uuid[])`;
   const { rows } = await sql<Webhook>`
-    select ${ownColumns} from triggers t where t.id = ${id} and t.kind = 'webhook'`.execute(executor);
-  return rows[0];
+    select ${ownColumns} from triggers t where ${isOne} and t.kind = 'webhook'`.execute(executor);
+  return rows;
 };
 
 /** The triggers of an agent, newest first. */
