@@ -135,7 +135,7 @@ const faces = foldersOf('packages').flatMap(({ name }) =>
 );
 
 /** The rooms of the application, from the ground up. */
-const rooms = words('text base api routing time ui resource messages files traces features app');
+const rooms = words('text base api routing time ui resource messages files traces features app approve');
 
 module.exports = {
   forbidden: [

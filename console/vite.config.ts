@@ -3,42 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
-
-const schemeScript = fileURLToPath(new URL('./src/app/scheme.js', import.meta.url));
-
-/**
- * Adds to index.html the script that sets the color scheme before the first paint, and the preload of the typeface.
- * Both have hashed names, like everything under `/assets`.
- */
-const head = (): Plugin => {
-  let scheme: string;
-  return {
-    name: 'console-head',
-    apply: 'build',
-    buildStart() {
-      scheme = this.emitFile({ type: 'asset', name: 'scheme.js', source: readFileSync(schemeScript) });
-    },
-    transformIndexHtml: {
-      order: 'post',
-      handler: (_html, { bundle }) => {
-        const files = Object.values(bundle ?? {});
-        const named = (name: string) =>
-          files.find((file) => file.type === 'asset' && file.names.includes(name))?.fileName;
-        const font = named('geist-latin-wght-normal.woff2');
-        const script = named('scheme.js');
-        if (!font || !script || !scheme) throw new Error('The typeface or scheme.js is not in the build.');
-        return [
-          { tag: 'script', attrs: { src: `/${script}` }, injectTo: 'head-prepend' },
-          {
-            tag: 'link',
-            attrs: { rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: '', href: `/${font}` },
-            injectTo: 'head-prepend',
-          },
-        ];
-      },
-    },
-  };
-};
+import { head } from './vite.head.ts';
 
 const source = fileURLToPath(new URL('./src', import.meta.url));
 
@@ -65,6 +30,18 @@ const usedOperations = (): Plugin => {
     },
   };
 };
+
+/** The development server has the approval page at its addresses, as the platform does. */
+const approvalPage = (): Plugin => ({
+  name: 'console-approval-page',
+  apply: 'serve',
+  configureServer: ({ middlewares }) => {
+    middlewares.use((request, _response, next) => {
+      if (/^\/approve\/[^/?]+\/?(\?|$)/.test(request.url ?? '')) request.url = '/approve.html';
+      next();
+    });
+  },
+});
 
 const cssVariables =
   /@mantine\/core\/esm\/core\/MantineProvider\/MantineCssVariables\/MantineCssVariables\.mjs$/;
@@ -127,7 +104,7 @@ const sharedFiles = [
  */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react(), head(), usedOperations(), withoutCssVariables()],
+  plugins: [react(), head(), approvalPage(), usedOperations(), withoutCssVariables()],
   build: {
     manifest: true,
     // The texts of the packages that are built in.

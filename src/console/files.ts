@@ -16,6 +16,8 @@ export interface BuiltFile {
 export interface BuiltFiles {
   /** index.html, with the two placeholders. */
   index: string;
+  /** approve.html, which is a page of its own, with the placeholder for who is signed in; null if the build has none. */
+  approve: string | null;
   /** The tags that load the files of the page at a path. */
   tagsOf: (path: string) => string;
   /** Files by path, `/assets/app.js`. */
@@ -27,6 +29,8 @@ const builtFile = '.built';
 
 /** List of the files that each page loads. It is not served. */
 const pagesFile = '.vite/pages.json';
+
+const pageNames = ['/index.html', '/approve.html'];
 
 const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -57,7 +61,7 @@ const readAll = async (folder: string): Promise<BuiltFiles | null> => {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length).replaceAll('\\', '/'))
     // Hidden files are about the build: its hash, and Vite's manifest.
-    .filter((name) => !name.includes('/.') && name !== '/index.html' && !/\.(br|gz)$/.test(name));
+    .filter((name) => !name.includes('/.') && !pageNames.includes(name) && !/\.(br|gz)$/.test(name));
   const read = async (name: string): Promise<[string, BuiltFile]> => {
     const path = join(folder, name);
     const [identity, br, gzip] = await Promise.all([
@@ -76,9 +80,11 @@ const readAll = async (folder: string): Promise<BuiltFiles | null> => {
       },
     ];
   };
+  const approve = await readIfThere(join(folder, 'approve.html'));
   const pages = await readIfThere(join(folder, pagesFile));
   return {
     index: index.toString('utf8'),
+    approve: approve?.toString('utf8') ?? null,
     tagsOf: pageTags(pages ? (JSON.parse(pages.toString('utf8')) as PageFiles[]) : []),
     byPath: new Map(await Promise.all(names.map(read))),
   };

@@ -87,16 +87,42 @@ const indexPage = ({ index, tagsOf }: BuiltFiles, path: string, me: string | nul
   return page(200, text, nonce);
 };
 
+/** The approval page is small, and weighs at most 100 kB with everything: a larger logo is left out. */
+const mostLogo = 10_000;
+
+/** Who is signed in, as far as the approval page shows it. */
+const viewerOf = (me: string | null): string => {
+  if (me === null) return '';
+  const { principal, branding } = JSON.parse(me) as Me;
+  const shownLogo = (url: string) => (url.length > mostLogo ? '' : url);
+  return JSON.stringify({
+    principal: { id: principal.id, name: principal.name, role: principal.role },
+    branding: {
+      ...branding,
+      logo_data_url: shownLogo(branding.logo_data_url),
+      logo_dark_data_url: shownLogo(branding.logo_dark_data_url),
+    },
+  });
+};
+
+interface Me {
+  principal: { id: string; name: string; role: string };
+  branding: { logo_data_url: string; logo_dark_data_url: string };
+}
+
+/** The address of one review. It is the same page for every id: nothing of a review is in it. */
+const approvePath = /^\/approve\/[^/]+\/?$/;
+
 const namesHtml = ({ accept }: IncomingHttpHeaders): boolean => (qualityOf(accept, 'text/html') ?? 0) > 0;
 
-/** At its own address the application is there for clients that take anything, too. */
+/** At its own address the application is there for clients that take anything, too: programs look at links in messages. */
 const takesHtml = ({ accept }: IncomingHttpHeaders): boolean =>
   accept === undefined ||
   (qualityOf(accept, 'text/html') ?? qualityOf(accept, 'text/*') ?? qualityOf(accept, '*/*') ?? 0) > 0;
 
 /**
  * Serves the built files at their paths, and index.html at `/` and, to browsers, at every other path, because the
- * application has routes of its own. Unknown assets stay unknown, so that a missing script is no page.
+ * application has routes of its own; the approval page at the address of a review. Unknown assets stay unknown, so that a missing script is no page.
  */
 export const serveConsole =
   (files: () => BuiltFiles | null): Site =>
@@ -107,7 +133,14 @@ export const serveConsole =
     if (file) return fileResponse(path, file, headers);
     // The application would take the rest of `//host` for the address of another site.
     if (path.startsWith(assets) || path.startsWith('//')) return null;
-    if (!(path === '/' ? takesHtml(headers) : namesHtml(headers))) return null;
+    const isApproval = approvePath.test(path);
+    if (!(path === '/' || isApproval ? takesHtml(headers) : namesHtml(headers))) return null;
     if (!built) return page(503, notBuilt);
-    return indexPage(built, path, await readMe(request));
+    const me = await readMe(request);
+    if (isApproval && built.approve !== null)
+      return page(
+        200,
+        built.approve.replace('__ME__', () => escapeAttribute(viewerOf(me))),
+      );
+    return indexPage(built, path, me);
   };

@@ -307,8 +307,8 @@ describe('the application', () => {
 
   describe('who is signed in stands in the page', () =>
     withPlatform('embedded', (at) => {
-      const meIn = async (headers: Record<string, string>) => {
-        const { status, text } = await client(at().test.origin).get('/agents', {
+      const meIn = async (headers: Record<string, string>, path = '/agents') => {
+        const { status, text } = await client(at().test.origin).get(path, {
           headers: { ...navigation, ...headers },
         });
         expect(status).toBe(200);
@@ -325,6 +325,22 @@ describe('the application', () => {
           const asked = await client(at().test.origin).get('/app/api/me', { headers: { cookie } });
           expect({ ...me, session: null }).toEqual({ ...asked.body, session: null });
           expect(me.branding.workspace_name).toBe('</script><b>$&__ME__');
+        }
+      });
+
+      test('in the approval page only the name and the role, and no large logo', async () => {
+        const cookie = (await signIn(at(), adminKey)).cookie;
+        const asked = await client(at().test.origin).get('/app/api/me', { headers: { cookie } });
+        const { id, name, role } = asked.body.principal;
+        const me = await meIn({ cookie }, '/approve/0199');
+        expect(me).toEqual({ principal: { id, name, role }, branding: asked.body.branding });
+        expect(await meIn({}, '/approve/0199')).toBeNull();
+        const page = await client(at().test.origin).get('/approve/0199/', { headers: { accept: '*/*' } });
+        expect(page.text).toContain('<title>Approval');
+        expect(page.headers.get('content-security-policy')).toBe(policy(`'self'`));
+        for (const path of ['/approve', '/approve/0199/more']) {
+          const { text } = await client(at().test.origin).get(path, { headers: navigation });
+          expect(text).not.toContain('<title>Approval');
         }
       });
 

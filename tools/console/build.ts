@@ -49,16 +49,20 @@ export const buildConsole = async (root: string, hash: string): Promise<void> =>
   process.env.NODE_ENV = 'production';
   const { build } = await importTool('vite', import('vite'));
   await importTool('@vitejs/plugin-react', import('@vitejs/plugin-react'));
+  // Its types bring those of a browser, which are not those of Node.
+  await importTool('preact', (async () => import.meta.resolve('preact'))());
   const folder = join(root, 'console');
   removeAbandoned(folder);
   const outDir = makeFolder(folder);
   try {
-    await build({
-      root: folder,
-      configFile: join(folder, 'vite.config.ts'),
-      logLevel: 'warn',
-      build: { outDir, emptyOutDir: true },
-    });
+    for (const config of ['vite.config.ts', 'approve.config.ts']) {
+      await build({
+        root: folder,
+        configFile: join(folder, config),
+        logLevel: 'warn',
+        build: { outDir, emptyOutDir: false },
+      });
+    }
     writePageFiles(root, outDir);
     await compress(outDir);
     writeFileSync(join(outDir, builtFile), hash);

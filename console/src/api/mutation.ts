@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { type ChangeId, changes } from './changes.ts';
+import { randomKey, withKey } from './idempotency.ts';
 import {
   addressOf,
   type InputOf,
@@ -12,19 +13,6 @@ import {
 } from './operations.ts';
 import { queryClient, refresh } from './query.ts';
 import { ApiProblem, type Reply, type RequestOptions, request } from './request.ts';
-
-/** 128 random bits. `crypto.randomUUID` is not there without TLS. */
-const randomKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  );
-
-/** The `Idempotency-Key` of each request whose outcome is not known. */
-const keys = new Map<string, string>();
-
-/** Tells if the request may have done its work although it failed. */
-const mayBeDone = (error: unknown): boolean =>
-  !(error instanceof ApiProblem) || error.status === 0 || error.status === 409 || error.status >= 500;
 
 /**
  * Sends a request of an operation; `perform` also reads again what it changes. A request that makes something sends the same
@@ -42,17 +30,7 @@ export const call = async <O extends OperationId>(
       idempotencyKey,
     });
   if (!takesKey(operation) || input?.idempotencyKey) return send(input?.idempotencyKey);
-  const content = JSON.stringify([operation, params, input?.body]);
-  const key = keys.get(content) ?? randomKey();
-  keys.set(content, key);
-  try {
-    const reply = await send(key);
-    keys.delete(content);
-    return reply;
-  } catch (error) {
-    if (!mayBeDone(error)) keys.delete(content);
-    throw error;
-  }
+  return withKey(JSON.stringify([operation, params, input?.body]), send);
 };
 
 /** Tells if the request itself is refused, whatever the state of the thing. */

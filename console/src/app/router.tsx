@@ -30,6 +30,7 @@ import { workItemsPages } from '../features/work-items/routes.ts';
 import { askFirst, root, shell } from '../routing/page.ts';
 import { parseSearch, stringifySearch } from '../routing/search.ts';
 import { Crashed, CrashedAlone, NotFound } from './Fallbacks.tsx';
+import { LoadAgain } from './LoadAgain.tsx';
 import { Root } from './Root.tsx';
 import { Shell } from './Shell.tsx';
 import { Unreadable } from './Unreadable.tsx';
@@ -69,8 +70,15 @@ const pages = [
   createRoute({ getParentRoute: () => shell, path: '$', component: NotFound }),
 ] as const;
 
+/** The approval page is no part of the application: a link to it, and sign-in, load it from the platform. */
+const approvalPage = createRoute({
+  getParentRoute: () => root,
+  path: '/approve/$reviewId',
+  component: LoadAgain,
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([signInPage, shell.addChildren(pages)]),
+  routeTree: root.addChildren([signInPage, approvalPage, shell.addChildren(pages)]),
   parseSearch,
   stringifySearch,
   defaultErrorComponent: Crashed,

@@ -11,6 +11,7 @@ import { CopyValue } from './CopyValue.tsx';
 import { cx } from './cx.ts';
 import { useReportNothingMatches } from './nothing-matches.ts';
 import { permissionReason } from './permission.ts';
+import { messageOf } from './problem-message.ts';
 import css from './states.module.css';
 
 /** The list of what a page shows one of. */
@@ -18,14 +19,6 @@ interface List {
   label: string;
   href: string;
 }
-
-/** Message of a failed request. */
-const messageOf = (error: ApiProblem): string => {
-  if (error.code === 'unreachable') return states.unreachable;
-  if (error.code === 'timeout') return states.timeout;
-  if (error.status === 429) return states.tooMany;
-  return error.message || states.failed;
-};
 
 /** Failure, shown where the person works: in a form, a dialog, over a list. */
 export const Problem = ({ error, onRetry }: { error: ApiProblem; onRetry?: () => void }) => (

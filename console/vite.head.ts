@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Plugin } from 'vite';
+
+const schemeScript = fileURLToPath(new URL('./src/app/scheme.js', import.meta.url));
+
+/**
+ * Adds to a page the script that sets the color scheme before the first paint, and the preload of the typeface.
+ * Both have hashed names, like everything under `/assets`.
+ */
+export const head = (): Plugin => {
+  let scheme: string;
+  return {
+    name: 'console-head',
+    apply: 'build',
+    buildStart() {
+      scheme = this.emitFile({ type: 'asset', name: 'scheme.js', source: readFileSync(schemeScript) });
+    },
+    transformIndexHtml: {
+      order: 'post',
+      handler: (_html, { bundle }) => {
+        const files = Object.values(bundle ?? {});
+        const named = (name: string) =>
+          files.find((file) => file.type === 'asset' && file.names.includes(name))?.fileName;
+        const font = named('geist-latin-wght-normal.woff2');
+        const script = named('scheme.js');
+        if (!font || !script || !scheme) throw new Error('The typeface or scheme.js is not in the build.');
+        return [
+          { tag: 'script', attrs: { src: `/${script}` }, injectTo: 'head-prepend' },
+          {
+            tag: 'link',
+            attrs: { rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: '', href: `/${font}` },
+            injectTo: 'head-prepend',
+          },
+        ];
+      },
+    },
+  };
+};
