@@ -8,6 +8,7 @@ import { HeartbeatCalls } from './heartbeat.ts';
 import { alertMetrics } from './metrics.ts';
 import { AlertPass, type TimedPass } from './pass.ts';
 import { alertRoutes } from './routes.ts';
+import { alertRulePageRoutes } from './rules/page-routes.ts';
 import { alertRuleRoutes } from './rules/routes.ts';
 import {
   type ChangedRule,
@@ -73,7 +74,11 @@ export const createAlerts = (
     });
   return {
     tag: { name: 'Alerts', description: 'What is wrong, by rules, until it is over.' },
-    routes: [...alertRoutes({ db, publicUrl, changes, announcer }), ...alertRuleRoutes({ db, resolveOf })],
+    routes: [
+      ...alertRoutes({ db, publicUrl, changes, announcer }),
+      ...alertRuleRoutes({ db, resolveOf }),
+      ...alertRulePageRoutes(db),
+    ],
     loops: [looks, ...(heartbeat ? [heartbeat] : [])],
     metrics: [...alertMetrics(db), ...(heartbeat?.metrics ?? [])],
     retention: [(tx, { ALERT_RETENTION_DAYS: days }, limit) => deleteOldAlerts(tx, days, limit)],

@@ -96,6 +96,7 @@ describeInBrowser('the requests of a complete page', (at) => {
     // What is asked for early is what the page asks for: else a list would make two requests.
     const lists = [
       ...['/review', '/agents', '/integrations', '/llm-configurations', '/tool-servers', '/data-connections'],
+      ...['/alerts', '/channels'],
       ...['/extractions', '/api-keys', '/users', '/branding', '/status', '/agents?mode=worker'],
     ];
     // One after the other: a page that waits for others asks again.

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { newChannel } from '../contract/channels-fixture.ts';
 import { type Fixture, newAgent, newSchedule, ok } from '../contract/fixture.ts';
 import { newTrigger, send } from '../contract/triggers-fixture.ts';
 import { until } from '../harness/wait.ts';
@@ -19,6 +20,7 @@ const searches: Record<string, readonly string[]> = {
   '/agents/$agentId/conversations/$conversationId': ['tab=files'],
   '/agents/$agentId/triggers/$triggerId': ['connect', 'history', 'raw'].map((tab) => `tab=${tab}`),
   '/tool-servers/$toolServerId': ['tab=settings'],
+  '/alerts': ['tab=history', 'tab=rules'],
   '/traces/$traceId': ['attributes', 'events', 'raw'].map((tab) => `show=${tab}`),
   '/evaluations': ['tab=experiments', 'tab=judges'],
   '/evaluations/datasets/$datasetId': ['tab=graders', 'tab=experiments'],
@@ -72,6 +74,10 @@ export const makePages = async (at: Fixture): Promise<string[]> => {
       period: 'month',
     }),
   );
+  const channel = await newChannel(at, 'webhook', { name: 'C'.repeat(200), url: 'http://127.0.0.1:2/' });
+  const rule = await ok(
+    at.api.post('/alert-rules', { name: 'R'.repeat(200), kind: 'missed', agent_id: worker.id }),
+  );
   const { data } = await ok(at.api.get('/llm-configurations'));
   const ids: Record<string, string> = {
     agentId: worker.id,
@@ -88,12 +94,14 @@ export const makePages = async (at: Fixture): Promise<string[]> => {
     trialId: trial.id,
     traceId: trace.trace_id,
     budgetId: budget.id,
+    channelId: channel.id,
+    alertRuleId: rule.id,
   };
   const addressOf = (path: string): string =>
     path
       .replace('$agentId/conversations', `${helper.id}/conversations`)
       .replace(/\$(\w+)/g, (name, param: string) => ids[param] ?? name);
-  // A data connection, a model and an extraction have tests of their own, with what they need.
+  // A data connection, a model, an extraction and an alert have tests of their own, with what they need.
   const made = routes().filter((path) => !addressOf(path).includes('$') && !leading.includes(path));
   return made.flatMap((path) => [
     addressOf(path),

@@ -32,6 +32,28 @@ onPostgres((at) => {
   const create = (fields: object) => at().api.post('/alert-rules', { name: 'r', ...fields });
   const change = (id: string, fields: object) => at().api.patch(`/alert-rules/${id}`, fields);
 
+  test('for the pages of the application rules have the names of what they are about', async () => {
+    const agent = await newAgent(at(), { name: 'Clerk' });
+    const schedule = await newSchedule(at(), agent.id, { work_item_name: 'Nightly' });
+    const unnamed = await newSchedule(at(), agent.id);
+    const rules = [
+      await ok(create({ kind: 'missed', schedule_id: schedule.id })),
+      await ok(create({ kind: 'missed', schedule_id: unnamed.id })),
+      await ok(create({ kind: 'missed', agent_id: agent.id })),
+      await ok(create({ kind: 'budget' })),
+    ];
+    const expected = [
+      { agent: null, schedule: { id: schedule.id, name: 'Nightly', agent_id: agent.id } },
+      { agent: null, schedule: { id: unnamed.id, name: 'Clerk', agent_id: agent.id } },
+      { agent: { id: agent.id, name: 'Clerk' }, schedule: null },
+      { agent: null, schedule: null },
+    ].map((names, i) => ({ ...rules[i], ...names }));
+    const { data } = await ok(at().app.get('/alert-rules?limit=4'));
+    expect(data.toReversed()).toEqual(expected);
+    for (const rule of expected) expect(await ok(at().app.get(`/alert-rules/${rule.id}`))).toEqual(rule);
+    for (const { id } of rules) await ok(at().api.delete(`/alert-rules/${id}`), 204);
+  });
+
   test('at first there is an enabled rule of the workspace of each kind', async () => {
     const { data } = await ok(at().api.get('/alert-rules'));
     expect(data).toHaveLength(9);

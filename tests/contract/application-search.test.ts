@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import type { Client } from '../harness/http.ts';
+import { newChannel } from './channels-fixture.ts';
 import { expectError, newAgent, newKey, newSchedule, ok, onPostgres } from './fixture.ts';
 import { examples } from './integrations-fixture.ts';
 
@@ -32,6 +33,11 @@ describe('the search over everything', () => {
       await at().sql`insert into semantic_data_models
             (id, name, data_connection_id, semantic_model, verified_queries, validation, created_by)
           values (${model}, 'Zebra sales', ${connection}, '{}', '[]', '{}', 'x')`;
+      const channel = await newChannel(at(), 'pagerduty', {
+        name: 'Zebra duty',
+        routing_key: 'k'.repeat(32),
+      });
+      const rule = await ok(at().api.post('/alert-rules', { name: 'Zebra waits', kind: 'no_scheduler' }));
       const key = await newKey(at(), 'member', { name: 'Pods of the zebra' });
       const times = ['5 9 * * * UTC', '0 9 * * * Europe/Berlin'];
       const rows: [kind: string, { id: string }, title: string, detail: string, agent?: string][] = [
@@ -43,6 +49,8 @@ describe('the search over everything', () => {
         ['llm_configuration', llm, 'Zebra model', 'mock, mock'],
         ['data_connection', { id: connection }, 'Zebra shop', 'sqlite'],
         ['semantic_data_model', { id: model }, 'Zebra sales', 'Zebra shop'],
+        ['channel', channel, 'Zebra duty', 'pagerduty'],
+        ['alert_rule', rule, 'Zebra waits', 'no scheduler'],
         ['api_key', key, 'Pods of the zebra', key.prefix],
       ];
       expect(await search('zebra')).toEqual(
@@ -52,7 +60,10 @@ describe('the search over everything', () => {
       // Each kind by what its caller may read.
       const forMembers = ['agent', 'schedule', 'schedule', 'work_item'];
       expect(await kinds('zebra', await as('member'))).toEqual(forMembers);
-      const forBuilders = [...forMembers, 'llm_configuration', 'data_connection', 'semantic_data_model'];
+      const forBuilders = [
+        ...forMembers,
+        ...['llm_configuration', 'data_connection', 'semantic_data_model', 'channel', 'alert_rule'],
+      ];
       expect(await kinds('zebra', await as('builder'))).toEqual(forBuilders);
       const scopes = ['schedules:read', 'llm'];
       const forScopes = ['schedule', 'schedule', 'llm_configuration'];

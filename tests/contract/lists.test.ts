@@ -47,6 +47,8 @@ const posted =
   (at: Fixture, path: string) =>
     ok(by(at).post(path, body()), status);
 
+const anAlertRule = posted(() => ({ name: unique(), kind: 'missed' }));
+
 /** Makes one more record of the list of an operation. */
 const additions: Record<string, (at: Fixture, path: string) => Promise<unknown>> = {
   listAgents: anAgent,
@@ -76,7 +78,8 @@ const additions: Record<string, (at: Fixture, path: string) => Promise<unknown>>
     limit: 9e15,
     period: 'day',
   })),
-  listAlertRules: posted(() => ({ name: unique(), kind: 'missed' })),
+  listAlertRules: anAlertRule,
+  listNamedAlertRules: anAlertRule,
   listEventConnections: posted(() => ({
     name: unique(),
     kind: 'nats',

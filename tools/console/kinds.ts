@@ -12,6 +12,8 @@ const bodies = {
   llmConfigurations: { schema: 'CreateLlmConfigurationBody', by: 'kind' },
   integrations: { schema: 'ObservabilityProviderSettingsInput', by: 'provider' },
   dataConnections: { schema: 'CreateDataConnectionBody', by: 'engine', inside: 'configuration' },
+  channels: { schema: 'CreateChannelBody', by: 'kind' },
+  alertRules: { schema: 'CreateAlertRuleBody', by: 'kind', inside: 'params' },
   documentReaders: { schema: 'DocumentIntelligenceBody', by: 'provider', inside: 'settings' },
 } as const;
 
@@ -22,7 +24,8 @@ const bodies = {
 export const kindsTable = (document: ApiDocument): string => {
   const schemas = document.components.schemas as Record<string, Json>;
   const resolved = (schema: Json): Json => {
-    const { $ref } = schema;
+    // What may be null is the first of two.
+    const { $ref } = (schema.anyOf as Json[] | undefined)?.[0] ?? schema;
     return typeof $ref === 'string' ? schemas[$ref.slice('#/components/schemas/'.length)]! : schema;
   };
   const shapeOf = (schema: Json): ObjectSchema => resolved(schema) as ObjectSchema;

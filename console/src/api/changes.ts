@@ -36,6 +36,9 @@ const connections = [
   ...['listDataConnections', 'getDataConnection', 'listDataConnectionTables', 'previewDataConnectionTable'],
 ] as const;
 const eventConnections = ['listEventConnections', 'getEventConnection'] as const;
+const alerts = ['listAlerts', 'getAlert', 'getMe', 'getOverview'] as const;
+const alertRules = ['listNamedAlertRules', 'getNamedAlertRule', ...alerts] as const;
+const channels = ['listChannels', 'getChannel', 'getOverview'] as const;
 const models = ['listSemanticDataModels', 'getSemanticDataModel'] as const;
 const extractions = ['listExtractions', 'getExtraction'] as const;
 const keys = ['listNamedApiKeys'] as const;
@@ -154,6 +157,15 @@ export const changes = {
   deleteEventConnection: [...eventConnections, ...triggers],
   testEventConnection: nothing,
   testEventConnectionSettings: nothing,
+  acknowledgeAlert: alerts,
+  createAlertRule: alertRules,
+  updateAlertRule: alertRules,
+  deleteAlertRule: alertRules,
+  createChannel: channels,
+  updateChannel: channels,
+  deleteChannel: channels,
+  // Messages of alerts are due after a good test.
+  testChannel: [...channels, 'getAlert'],
   createDataConnection: connections,
   updateDataConnection: connections,
   deleteDataConnection: [...connections, ...models],

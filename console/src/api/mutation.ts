@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { type ChangeId, changes } from './changes.ts';
+import type { ChangeId } from './changes.ts';
 import { randomKey, withKey } from './idempotency.ts';
 import {
   addressOf,
@@ -37,8 +37,13 @@ export const call = async <O extends OperationId>(
 const isWrong = (error: unknown): boolean =>
   error instanceof ApiProblem && [400, 401, 403, 413, 422, 429].includes(error.status);
 
-export const refreshAfter = (operation: ChangeId): Promise<void> => {
-  const reads = changes[operation];
+/** The table is no part of the first page, which changes nothing: it would be 1 kB of it. */
+export const loadChanges = () => import('./changes.ts');
+
+export const refreshAfter = async (operation: ChangeId): Promise<void> => {
+  const table = await loadChanges().catch(() => null);
+  // It may be gone from the server because the platform was updated.
+  const reads = table ? table.changes[operation] : 'everything';
   return reads === 'everything' ? queryClient.invalidateQueries() : refresh(...reads);
 };
 

@@ -6,7 +6,7 @@ import { localZone, useZoneChoice, zoneLabel } from '../time/zone.ts';
 import { Brand } from '../ui/Brand.tsx';
 import { Link } from '../ui/Link.tsx';
 import { Display } from './Display.tsx';
-import { type Group, groupsFor, isAt } from './navigation.tsx';
+import { type Group, groupsFor, isAt, type Place } from './navigation.tsx';
 import css from './Rail.module.css';
 import { SignOut } from './SignOut.tsx';
 
@@ -17,7 +17,15 @@ export interface FrameProps {
   onHelp: () => void;
 }
 
-/** The links of the navigation. The count of Review is the number of Work Items that wait for a person. */
+/** What a place counts: Work Items that wait for a person, alerts that no one has acknowledged. */
+const countOf = ({ href }: Place, me: Me): { count: number; words?: string } => {
+  const count =
+    (href === to('/review') ? me.review_count : href === to('/alerts') ? me.firing_alerts : 0) ?? 0;
+  if (count === 0) return { count };
+  return { count, words: href === to('/review') ? shell.reviewCount(count) : shell.alertCount(count) };
+};
+
+/** The links of the navigation. */
 export const NavigationLinks = ({
   groups,
   me,
@@ -32,7 +40,7 @@ export const NavigationLinks = ({
       {group.title && <h2 className={css.title}>{group.title}</h2>}
       <ul>
         {group.places.map((place) => {
-          const count = place.href === to('/review') ? (me.review_count ?? 0) : 0;
+          const { count, words } = countOf(place, me);
           return (
             <li key={place.href}>
               <Link
@@ -40,7 +48,7 @@ export const NavigationLinks = ({
                 className={css.link}
                 aria-current={isAt(place, pathname) ? 'page' : undefined}
                 aria-label={place.label}
-                aria-description={count > 0 ? shell.reviewCount(count) : undefined}
+                aria-description={words}
               >
                 {place.label}
                 {/* Drawn by the style: it is no part of the name, which is what the page is called. */}

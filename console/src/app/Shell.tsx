@@ -99,8 +99,8 @@ type Overlay = 'palette' | 'help' | 'more';
 export const Shell = ({ children }: { children?: ReactNode }) => {
   const pathname = useRouterState({ select: (state) => state.location.pathname });
   const loading = useRouterState({ select: (state) => state.isLoading });
-  // Overview knows the count of Review itself.
-  const me = useMeQuery({ every: pathname === '/' ? undefined : 60_000 });
+  // The counts of Review and Alerts.
+  const me = useMeQuery({ every: 60_000 });
   const offline = useOfflineSince();
   const framed = useFramed();
   const [overlay, setOverlay] = useState<Overlay | null>(null);

@@ -30,6 +30,13 @@ export const navigation: readonly Group[] = [
     places: [
       { label: pages.overview, href: to('/'), letter: 'o', Icon: OverviewIcon },
       { label: pages.review, href: to('/review'), letter: 'r', operation: 'listWorkItems', Icon: ReviewIcon },
+      {
+        label: pages.alerts,
+        href: to('/alerts'),
+        letter: 'q',
+        operation: 'listAlerts',
+        create: { label: pages.newAlertRule, href: to('/alert-rules/new'), operation: 'createAlertRule' },
+      },
     ],
   },
   {
@@ -153,6 +160,13 @@ export const navigation: readonly Group[] = [
         letter: 'y',
         operation: 'getDocumentIntelligence',
       },
+      {
+        label: pages.channels,
+        href: to('/channels'),
+        letter: 'z',
+        operation: 'listChannels',
+        create: { label: pages.newChannel, href: to('/channels/new'), operation: 'createChannel' },
+      },
     ],
   },
   {
@@ -210,6 +224,8 @@ export const isAt = (place: Place, pathname: string): boolean => {
   const below = /^\/agents\/[^/]+\/(schedules|triggers)\//.exec(pathname)?.[1];
   const shown = below === undefined ? pathname : below === 'schedules' ? to('/schedules') : to('/triggers');
   if (shown === to('/role-mappings')) return place.href === to('/users');
+  if (shown.startsWith('/alert-rules/')) return place.href === to('/alerts');
+  if (shown === '/routes' || shown.startsWith('/routes/')) return place.href === to('/channels');
   if (shown === to('/branding')) return place.href === to('/settings');
   return shown === place.href || shown.startsWith(`${place.href}/`);
 };

@@ -1,4 +1,5 @@
 import { lazy } from 'react';
+import { loadChanges } from '../api/mutation.ts';
 import { preloadDialog } from '../ui/Dialog.tsx';
 
 const loadPalette = () => import('./Palette.tsx');
@@ -18,7 +19,7 @@ export const preloadOverlays = (): (() => void) => {
     // A hidden page sends no requests.
     if (document.visibilityState !== 'visible') return;
     preloadDialog();
-    void Promise.allSettled([loadPalette(), loadHelp(), loadMore(), loadSignIn()]);
+    void Promise.allSettled([loadPalette(), loadHelp(), loadMore(), loadSignIn(), loadChanges()]);
   }, 3_000);
   return () => clearTimeout(timer);
 };

@@ -1,9 +1,11 @@
 import { createRoute, createRouter } from '@tanstack/react-router';
 import { agentsPages } from '../features/agents/routes.ts';
+import { alertsPages } from '../features/alerts/routes.ts';
 import { apiKeysPages } from '../features/api-keys/routes.ts';
 import { auditPages } from '../features/audit/routes.ts';
 import { brandingPages } from '../features/branding/routes.ts';
 import { budgetsPages } from '../features/budgets/routes.ts';
+import { channelsPages } from '../features/channels/routes.ts';
 import { conversationsPages } from '../features/conversations/routes.ts';
 import { costsPages } from '../features/costs/routes.ts';
 import { dataConnectionsPages } from '../features/data-connections/routes.ts';
@@ -42,6 +44,7 @@ shell.update({ component: Shell });
 const pages = [
   ...overviewPages,
   ...reviewPages,
+  ...alertsPages,
   ...workItemsPages,
   ...schedulesPages,
   ...triggersPages,
@@ -55,6 +58,7 @@ const pages = [
   ...toolServersPages,
   ...dataConnectionsPages,
   ...eventConnectionsPages,
+  ...channelsPages,
   ...semanticDataModelsPages,
   ...tracesPages,
   ...costsPages,

@@ -31,6 +31,14 @@ export const hrefOfThing = (type: string, id: string, agentId?: string | null): 
       return to('/data-connections/$dataConnectionId', { dataConnectionId: id });
     case 'semantic_data_model':
       return to('/semantic-data-models/$semanticDataModelId', { semanticDataModelId: id });
+    case 'budget':
+      return to('/budgets/$budgetId', { budgetId: id });
+    case 'alert':
+      return to('/alerts/$alertId', { alertId: id });
+    case 'alert_rule':
+      return to('/alert-rules/$alertRuleId', { alertRuleId: id });
+    case 'channel':
+      return to('/channels/$channelId', { channelId: id });
     case 'extraction':
       return to('/extractions/$extractionId', { extractionId: id });
     default:

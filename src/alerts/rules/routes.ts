@@ -17,7 +17,8 @@ const onePath = `${path}/{alert_rule_id}`;
 const reads = { role: 'builder', scope: 'alerts:read', base: 'v2' } as const;
 const writes = { role: 'admin', scope: 'alerts', base: 'v2' } as const;
 
-const toResponse = ({ params, ...rule }: AlertRule) => ({
+/** A rule as the API shows it. */
+export const toRuleResponse = ({ params, ...rule }: AlertRule) => ({
   ...rule,
   params: params as Record<string, number | null>,
 });
@@ -38,7 +39,7 @@ export const alertRuleRoutes = ({ db, resolveOf }: Parts): Route[] => {
       summary: 'List alert rules',
       query: pageQuery,
       response: alertRulePage,
-      handler: listPage(db, listAlertRules, toResponse),
+      handler: listPage(db, listAlertRules, toRuleResponse),
     }),
     jsonRoute({
       ...writes,
@@ -56,7 +57,7 @@ export const alertRuleRoutes = ({ db, resolveOf }: Parts): Route[] => {
         transaction(async (tx) => {
           const rule = await createAlertRule(tx, actor, body as NewAlertRule);
           etag(rule.revision);
-          return toResponse(rule);
+          return toRuleResponse(rule);
         }),
     }),
     jsonRoute({
@@ -69,7 +70,7 @@ export const alertRuleRoutes = ({ db, resolveOf }: Parts): Route[] => {
       cache: 'revision',
       handler: async ({ found, etag }) => {
         etag(found.revision);
-        return toResponse(found);
+        return toRuleResponse(found);
       },
     }),
     jsonRoute({
@@ -87,7 +88,7 @@ export const alertRuleRoutes = ({ db, resolveOf }: Parts): Route[] => {
         transaction(async (tx, locked) => {
           const rule = await updateAlertRule(tx, actor, locked, body);
           etag(rule.revision);
-          return toResponse(rule);
+          return toRuleResponse(rule);
         }),
     }),
     jsonRoute({

@@ -54,3 +54,33 @@ export const lockScheduleForShare = async (tx: Tx, id: string): Promise<boolean>
   const { rows } = await sql`select from schedules where id = ${id} for key share`.execute(tx);
   return rows.length > 0;
 };
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+/** The agents and schedules that rules are about, by their ids. */
+export const listNamesOf = async (
+  executor: Executor,
+  rules: readonly AlertRule[],
+): Promise<{
+  agents: ReadonlyMap<string, Named>;
+  schedules: ReadonlyMap<string, Named & { agent_id: string }>;
+}> => {
+  const agentIds = rules.flatMap(({ agent_id }) => agent_id ?? []);
+  const scheduleIds = rules.flatMap(({ schedule_id }) => schedule_id ?? []);
+  const agents =
+    agentIds.length === 0
+      ? []
+      : await executor.selectFrom('agents').select(['id', 'name']).where('id', 'in', agentIds).execute();
+  // A schedule without a name is called as its agent, as in alerts.
+  const { rows } = await sql<Named & { agent_id: string }>`
+    select s.id, coalesce(s.work_item_name, a.name) as name, s.agent_id
+    from schedules s join agents a on a.id = s.agent_id
+    where s.id = any(${scheduleIds}::uuid[])`.execute(executor);
+  return {
+    agents: new Map(agents.map((agent) => [agent.id, agent])),
+    schedules: new Map(rows.map((schedule) => [schedule.id, schedule])),
+  };
+};

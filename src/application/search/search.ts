@@ -12,6 +12,8 @@ export const kinds = [
   'tool_server',
   'data_connection',
   'semantic_data_model',
+  'channel',
+  'alert_rule',
   'api_key',
   'setting',
 ] as const;
@@ -50,6 +52,8 @@ const finders: Record<Kind, Finder> = {
   tool_server: { role: 'builder', scope: 'agents:read' },
   data_connection: { role: 'builder', scope: 'data:read' },
   semantic_data_model: { role: 'builder', scope: 'data:read' },
+  channel: { role: 'builder', scope: 'alerts:read' },
+  alert_rule: { role: 'builder', scope: 'alerts:read' },
   api_key: {
     role: 'member',
     scope: 'access:read',

@@ -17,7 +17,13 @@ const markOf = ({ kind, severity }: Attention): Outcome => {
 /** The action of a line: where one sees the thing, or changes it. */
 const actionOf = ({ kind, subject, since, filter }: Attention): { label: string; href: string } => {
   if (kind === 'reviews_waiting') return { label: words.review, href: to('/review') };
-  if (kind.startsWith('no_') || kind === 'alerts_firing') return { label: words.open, href: to('/status') };
+  if (kind.startsWith('no_')) return { label: words.open, href: to('/status') };
+  if (kind === 'alerts_firing') return { label: words.open, href: to('/alerts') };
+  if (kind === 'channel_failing')
+    return {
+      label: words.open,
+      href: subject ? to('/channels/$channelId', { channelId: subject.id }) : to('/channels'),
+    };
   if (kind.startsWith('work_items'))
     return subject?.type === 'work_item'
       ? { label: words.open, href: to('/work-items/$workItemId', { workItemId: subject.id }) }

@@ -28,6 +28,8 @@ export const shell = catalog({
     tool_server: 'tool server',
     data_connection: 'data connection',
     semantic_data_model: 'semantic data model',
+    channel: 'channel',
+    alert_rule: 'alert rule',
     api_key: 'API key',
     setting: 'setting',
   },
@@ -47,6 +49,7 @@ export const shell = catalog({
   offline: (milliseconds: number) => `Offline for ${duration(milliseconds)}. The page asks again by itself.`,
   signedInAs: (name: string) => `Signed in as ${name}`,
   reviewCount: (count: number) => `${count} wait`,
+  alertCount: (count: number) => `${count} not acknowledged`,
   titleCount: (count: number, title: string) => `(${count}) ${title}`,
   help: 'Keyboard',
   helpKeys: {

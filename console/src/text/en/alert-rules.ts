@@ -1,0 +1,96 @@
+import { catalog } from '../catalog.ts';
+import { number } from '../format.ts';
+
+/** Words of alert rules. The names of parameters are those of the API. */
+export const alertRules = catalog({
+  create: 'Create alert rule',
+  created: 'Alert rule created',
+  saved: 'Alert rule saved',
+  empty: 'There are no alert rules: no alert fires.',
+  rule: 'Rule',
+  enabled: 'Enabled',
+  turnOff: 'Turn off',
+  turnOn: 'Turn on',
+  turnedOff: 'Alert rule turned off',
+  turnedOn: 'Alert rule turned on',
+  state: 'State',
+  on: 'On',
+  off: 'Off',
+  mutes: 'Mutes',
+  settings: 'Settings',
+  alerts: 'Alerts',
+  noAlerts: 'It has fired no alert yet.',
+  deleteTitle: 'Delete alert rule',
+  deleteText: 'Its alerts that fire are resolved. Then the wider rule of its kind counts, if there is one.',
+  deleted: 'Alert rule deleted',
+
+  kind: 'Kind',
+  kindHints: {
+    missed: 'A schedule is due and does not fire, or missed an occurrence.',
+    late: 'A schedule fires later than it was due.',
+    failing: 'Work Items of an agent end in ERROR.',
+    waiting: 'A Work Item waits for a person.',
+    integration: 'An integration is paused, or its oldest span is old.',
+    tool_server: 'A tool server that an agent uses fails.',
+    budget: 'Much of a budget is spent.',
+    trigger: 'A trigger receives nothing, or is far behind.',
+    no_scheduler: 'No replica schedules: nothing fires.',
+  },
+  severity: 'Severity',
+  scope: 'Applies to',
+  scopes: { workspace: 'Workspace', agent: 'Agent', schedule: 'Schedule' },
+  scopeHint:
+    'The narrowest rule of a kind counts: of the schedule, else of the agent, else of the workspace.',
+  workspace: 'Workspace',
+  agent_id: 'Agent',
+  schedule_id: 'Schedule',
+  ofAgent: (name: string) => `Agent ${name}`,
+  ofSchedule: (name: string) => `Schedule ${name}`,
+  agentNeeded: 'Choose an agent.',
+  scheduleNeeded: 'Choose a schedule.',
+  noAgentMatches: 'No agent matches.',
+  noScheduleMatches: 'No schedule matches.',
+
+  enabledHint: 'A rule that is off fires nothing.',
+  mutesHint: {
+    workspace: 'It is off: alerts of this kind fire only where a narrower rule says so.',
+    agent:
+      'It is off, so it mutes: alerts of this kind do not fire for this agent, whatever the rule of the workspace says.',
+    schedule:
+      'It is off, so it mutes: alerts of this kind do not fire for this schedule, whatever wider rules say.',
+  },
+  isOff: {
+    workspace: 'It is off. Alerts of its kind fire only where a narrower rule says so.',
+    agent: 'It is off and mutes alerts of its kind for this agent.',
+    schedule: 'It is off and mutes alerts of its kind for this schedule.',
+  },
+  applies: 'Applies to: {to}.',
+
+  grace_seconds: 'Grace seconds',
+  seconds: 'Seconds',
+  failures: 'Failures',
+  of: 'Of',
+  percent: 'Percent',
+  minutes: 'Minutes',
+  at_least: 'At least',
+  unread: 'Unread',
+  hints: {
+    grace_seconds:
+      'How late an occurrence must be. Empty: as long as schedules may be late (SCHEDULE_MISFIRE_GRACE_SECONDS).',
+    late: 'It fires this much later than it was due.',
+    no_scheduler: 'For so long.',
+    failures: 'So many of the last ones end in ERROR.',
+    of: 'The last so many that are finished.',
+    share: 'Instead of a number: the share that ends in ERROR.',
+    budget: 'More than this part of the limit is spent.',
+    minutes: {
+      failing: 'Those that finish within this time. Empty: 60.',
+      waiting: 'It waits for longer.',
+      integration: 'It has been paused, or its oldest span has waited, for longer.',
+      tool_server: 'Its last success is longer ago.',
+      trigger: 'It has been so for longer.',
+    },
+    at_least: (fallback: number) => `With fewer in this time nothing fires. Empty: ${number(fallback)}.`,
+    unread: 'It is more messages behind.',
+  },
+});
