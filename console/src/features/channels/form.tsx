@@ -6,7 +6,7 @@ import { channels as words } from '../../text/en/channels.ts';
 import { common } from '../../text/en/common.ts';
 import { type SecretEntry, SecretField, TextField } from '../../ui/index.ts';
 
-export type Kind = Channel['kind'];
+type Kind = Channel['kind'];
 
 interface ChannelValues
   extends Record<'name' | 'conversation' | 'api_url' | 'from' | 'recipients', string>,
