@@ -117,7 +117,7 @@ describeInBrowser('Alerts', (at) => {
     await visit(page, '/alerts?tab=history');
     await page.getByRole('row', { name: /Failing: Night clerk/ }).waitFor();
     await visit(page, '/alerts?tab=rules');
-    await page.getByRole('row', { name: /Clerks fail.*Agent Night clerk.*Mutes/ }).click();
+    await page.getByRole('row', { name: /Clerks fail.*Agent.*Night clerk.*Mutes/ }).click();
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.getByText('Alert rule turned on').waitFor();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();

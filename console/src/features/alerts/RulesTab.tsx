@@ -6,7 +6,7 @@ import { alertRules as words } from '../../text/en/alert-rules.ts';
 import { alerts } from '../../text/en/alerts.ts';
 import { Box, type Column, curlOf, EmptyState, Loaded, Pager, Table, TwoLines } from '../../ui/index.ts';
 import { SeverityTag } from './marks.tsx';
-import { appliesTo, RuleTag } from './rules.tsx';
+import { RuleTag, scopeOf } from './rules.tsx';
 import type { alertsSearch } from './search.ts';
 
 const columns: readonly Column<NamedAlertRule>[] = [
@@ -16,7 +16,15 @@ const columns: readonly Column<NamedAlertRule>[] = [
     width: '36%',
     cell: ({ name, kind }) => <TwoLines below={alerts.kinds[kind]}>{name}</TwoLines>,
   },
-  { key: 'scope', title: words.scope, width: '28%', phone: 'below', cell: appliesTo },
+  {
+    key: 'scope',
+    title: words.scope,
+    width: '28%',
+    phone: 'below',
+    cell: (rule) => (
+      <TwoLines below={rule.schedule?.name ?? rule.agent?.name}>{words.scopes[scopeOf(rule)]}</TwoLines>
+    ),
+  },
   {
     key: 'severity',
     title: words.severity,

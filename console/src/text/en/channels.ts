@@ -56,7 +56,7 @@ export const channels = catalog({
   conversation: 'Conversation',
   conversationHint: 'Its id, such as C0123456789. Invite the app to it.',
   buttons: 'Decide in Slack',
-  buttonsHint: 'Off: messages have a link and no buttons. Who Slack says that people are counts otherwise.',
+  buttonsHint: 'Messages have buttons, and Slack says who clicked. Off: they have a link only.',
   api_url: 'API URL',
   apiUrlHint: 'Empty: https://slack.com/api/. Another one needs every secret again.',
   smtp_url: 'SMTP address',
