@@ -88,7 +88,7 @@ export const findTriggerOfAgent = async (
   return { mode, trigger: trigger.id === null ? null : trigger };
 };
 
-export const findTriggers = async (executor: Executor, ids: readonly string[]): Promise<TriggerRow[]> => {
+const findTriggers = async (executor: Executor, ids: readonly string[]): Promise<TriggerRow[]> => {
   const { rows } = await sql<TriggerRow>`
     select ${columns} from triggers t where t.id = any(${ids}::uuid[])`.execute(executor);
   return rows;
