@@ -97,7 +97,7 @@ describeInBrowser('the requests of a complete page', (at) => {
     const lists = [
       ...['/review', '/agents', '/integrations', '/llm-configurations', '/tool-servers', '/data-connections'],
       ...['/alerts', '/channels'],
-      ...['/extractions', '/api-keys', '/users', '/branding', '/status', '/agents?mode=worker'],
+      ...['/extractions', '/api-keys', '/users', '/branding', '/agents?mode=worker'],
     ];
     // One after the other: a page that waits for others asks again.
     for (const path of lists) expect(await requestsOf(path), path).toHaveLength(1);
