@@ -219,6 +219,25 @@ describeInBrowser('agents', (at) => {
     await chip.waitFor();
     await expect.poll(outside).toBe(false);
   });
+  test('the time for approvals is written as people say it', async () => {
+    const agent = await newAgent(at(), { name: 'Payer' });
+    const page = await at().open(`/agents/${agent.id}?tab=tools`);
+    const approvals = page.getByRole('region', { name: 'Approvals' });
+    await approvals.getByLabel('Decide within').fill('soon');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await approvals.getByText('must be a time such as').waitFor();
+    await approvals.getByLabel('Decide within').fill('1h 30min');
+    await approvals.getByLabel('If no one decides').click();
+    await page.getByRole('option', { name: 'Escalate' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Agent saved').waitFor();
+    expect(await ok(at().api.get(`/agents/${agent.id}`))).toMatchObject({
+      approval_timeout_seconds: 5_400,
+      approval_timeout_outcome: 'escalate',
+    });
+    expect(await approvals.getByLabel('Decide within').inputValue()).toBe('1 h 30 min');
+    await expectAccessible(page, phone);
+  });
   detail('any agent can be chosen where one is asked for, however many there are', async () => {
     const zebra = await newAgent(at(), { name: 'Zebra' });
     await newSchedule(at(), zebra.id);

@@ -78,6 +78,8 @@ export const makePages = async (at: Fixture): Promise<string[]> => {
   const rule = await ok(
     at.api.post('/alert-rules', { name: 'R'.repeat(200), kind: 'missed', agent_id: worker.id }),
   );
+  const steps = [{ channel_id: channel.id, to: 'channel' }];
+  const route = await ok(at.api.post('/routes', { for: 'reviews', name: 'R'.repeat(200), steps }));
   const { data } = await ok(at.api.get('/llm-configurations'));
   const ids: Record<string, string> = {
     agentId: worker.id,
@@ -96,6 +98,7 @@ export const makePages = async (at: Fixture): Promise<string[]> => {
     budgetId: budget.id,
     channelId: channel.id,
     alertRuleId: rule.id,
+    routeId: route.id,
   };
   const addressOf = (path: string): string =>
     path

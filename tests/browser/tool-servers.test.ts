@@ -213,4 +213,14 @@ describeInBrowser('tool servers', (at) => {
       await page.getByRole('button', { name: 'Try again' }).waitFor();
     },
   );
+
+  test('whether one may ask people for input is a switch', async () => {
+    const server = await ok(at().api.post('/tool-servers', { name: 'Hotel', url: 'http://127.0.0.1:2/mcp' }));
+    const page = await at().open(`/tool-servers/${server.id}?tab=settings`);
+    await page.getByRole('switch', { name: 'May ask people for input' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(async () => (await ok(at().api.get(`/tool-servers/${server.id}`))).allow_input)
+      .toBe(false);
+  });
 });

@@ -7,7 +7,9 @@ const versions = [
   'getAgentVersion',
 ] as const;
 const agents = ['listAgentSummaries', 'getAgentOverview', 'getAgent', ...versions] as const;
-const conversation = ['getConversationDetail', 'listConversations'] as const;
+/** Reviews, which what waits and its decisions show. */
+const reviews = ['getReview', 'listReviews'] as const;
+const conversation = ['getConversationDetail', 'listConversations', ...reviews] as const;
 const schedules = [
   ...['findSchedule', 'getSchedule', 'listAllSchedules', 'getScheduleTimeline', 'listOccurrences'],
   ...['explainSchedule', 'listScheduleVersions'],
@@ -18,7 +20,7 @@ const triggers = [
 ] as const;
 const workItems = [
   ...['searchWorkItems', 'countNewerWorkItems', 'getWorkItem', 'getWorkItemDetail', 'listShownMessages'],
-  ...['listWorkItemSteps', 'listWorkItemEvents', 'listWorkItems', 'getBulkAction'],
+  ...['listWorkItemSteps', 'listWorkItemEvents', 'listWorkItems', 'getBulkAction', ...reviews],
 ] as const;
 /** Reads that show schedules, and the Work Items that they make. */
 const aroundSchedules = [...schedules, ...agents, ...workItems, 'getOverview'] as const;
@@ -39,6 +41,7 @@ const eventConnections = ['listEventConnections', 'getEventConnection'] as const
 const alerts = ['listAlerts', 'getAlert', 'getMe', 'getOverview'] as const;
 const alertRules = ['listNamedAlertRules', 'getNamedAlertRule', ...alerts] as const;
 const channels = ['listChannels', 'getChannel', 'getOverview'] as const;
+const routes = ['listRoutes', 'getRoute'] as const;
 const models = ['listSemanticDataModels', 'getSemanticDataModel'] as const;
 const extractions = ['listExtractions', 'getExtraction'] as const;
 const keys = ['listNamedApiKeys'] as const;
@@ -109,6 +112,8 @@ export const changes = {
   runSchedule: aroundSchedules,
   actOnSchedules: aroundSchedules,
 
+  decideReview: [...aroundWorkItems, ...conversation],
+
   createWorkItem: aroundWorkItems,
   updateWorkItem: aroundWorkItems,
   deleteWorkItem: aroundWorkItems,
@@ -166,6 +171,9 @@ export const changes = {
   deleteChannel: channels,
   // Messages of alerts are due after a good test.
   testChannel: [...channels, 'getAlert'],
+  createRoute: routes,
+  updateRoute: routes,
+  deleteRoute: routes,
   createDataConnection: connections,
   updateDataConnection: connections,
   deleteDataConnection: [...connections, ...models],

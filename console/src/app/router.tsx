@@ -15,6 +15,7 @@ import { eventConnectionsPages } from '../features/event-connections/routes.ts';
 import { extractionsPages } from '../features/extractions/routes.ts';
 import { integrationsPages } from '../features/integrations/routes.ts';
 import { llmConfigurationsPages } from '../features/llm-configurations/routes.ts';
+import { notificationRoutesPages } from '../features/notification-routes/routes.ts';
 import { overviewPages } from '../features/overview/routes.ts';
 import { pricesPages } from '../features/prices/routes.ts';
 import { reviewPages } from '../features/review/routes.ts';
@@ -59,6 +60,7 @@ const pages = [
   ...dataConnectionsPages,
   ...eventConnectionsPages,
   ...channelsPages,
+  ...notificationRoutesPages,
   ...semanticDataModelsPages,
   ...tracesPages,
   ...costsPages,

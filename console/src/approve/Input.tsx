@@ -175,7 +175,7 @@ export const Input = ({
         <pre>{shownJson(call.arguments ?? {})}</pre>
       </details>
       {call.mode === 'url' ? (
-        <AddressToOpen url={call.url ?? null} onOpen={mayDecide ? () => onDraft({ opened: true }) : null} />
+        <AddressToOpen url={call.url} onOpen={mayDecide ? () => onDraft({ opened: true }) : null} />
       ) : (
         mayDecide && (
           <>

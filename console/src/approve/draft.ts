@@ -1,17 +1,10 @@
 import type { DecideReviewBody, Decision, Review, ReviewApproval } from '../api/types.gen.ts';
-import {
-  type AsksInput,
-  answersOf,
-  asksInput,
-  firstValues,
-  type InputValues,
-  inputFields,
-} from '../messages/input.ts';
+import { answersOf, asksInput, firstValues, type InputValues, inputFields } from '../messages/input.ts';
 import { prettyJson } from '../messages/values.ts';
 import { readObject } from '../resource/json.ts';
 
 /** A call as the review has it. */
-export type Asked = ReviewApproval & AsksInput;
+export type Asked = ReviewApproval;
 
 /** What a person chose and wrote about one call, and has not sent. */
 export interface CallDraft {

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useUnsaved } from '../api/index.ts';
 import { readObject } from '../resource/json.ts';
 import { budgets } from '../text/en/budgets.ts';
@@ -8,6 +8,7 @@ import { ActionDialog, Bar, Button, OutcomeTag, Problem, Textarea } from '../ui/
 import { BudgetDecision } from './BudgetDecision.tsx';
 import { WaitingCall } from './Call.tsx';
 import type { Deciding } from './decisions.ts';
+import { asksInput } from './input.ts';
 import css from './Messages.module.css';
 import type { Decision, PendingApproval } from './types.ts';
 import { toolOfReason } from './values.ts';
@@ -166,6 +167,9 @@ export const ApprovalButtons = ({
   );
 };
 
+/** Its fields need pickers, which most pages with messages do without. */
+const InputCall = lazy(async () => ({ default: (await import('./InputCall.tsx')).InputCall }));
+
 /** A call that waits for a person, with its arguments and, if `deciding` is given and not `quiet`, its buttons. */
 export const ApprovalCall = ({
   approval,
@@ -176,28 +180,33 @@ export const ApprovalCall = ({
   deciding: Deciding | null;
   /** The buttons are elsewhere on the page. */
   quiet?: boolean;
-}) => (
-  <WaitingCall
-    toolName={approval.kind === 'budget' ? budgets.approvalTitle : approval.tool_name}
-    tag={
-      <OutcomeTag kind="waits">
-        {approval.kind === 'unknown_outcome' ? words.outcomeUnknown : words.waitsForApproval}
-      </OutcomeTag>
-    }
-    note={toolOfReason(approval.reason) === null ? approval.reason : null}
-    more={approval.kind === 'unknown_outcome' && deciding ? words.unknownMore : null}
-    args={approval.kind === 'budget' ? undefined : approval.arguments}
-  >
-    {deciding && !quiet && (
-      <ApprovalButtons
-        approval={approval}
-        deciding={deciding}
-        small
-        primary={deciding.waiting.length === 1}
-      />
-    )}
-  </WaitingCall>
-);
+}) =>
+  asksInput(approval) ? (
+    <Suspense fallback={null}>
+      <InputCall approval={approval} deciding={deciding} />
+    </Suspense>
+  ) : (
+    <WaitingCall
+      toolName={approval.kind === 'budget' ? budgets.approvalTitle : approval.tool_name}
+      tag={
+        <OutcomeTag kind="waits">
+          {approval.kind === 'unknown_outcome' ? words.outcomeUnknown : words.waitsForApproval}
+        </OutcomeTag>
+      }
+      note={toolOfReason(approval.reason) === null ? approval.reason : null}
+      more={approval.kind === 'unknown_outcome' && deciding ? words.unknownMore : null}
+      args={approval.kind === 'budget' ? undefined : approval.arguments}
+    >
+      {deciding && !quiet && (
+        <ApprovalButtons
+          approval={approval}
+          deciding={deciding}
+          small
+          primary={deciding.waiting.length === 1}
+        />
+      )}
+    </WaitingCall>
+  );
 
 /** The line below several waiting calls: how many are decided, and the button that sends the decisions. */
 export const SendDecisions = ({ deciding }: { deciding: Deciding }) => {

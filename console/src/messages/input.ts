@@ -2,14 +2,6 @@ import { input as words } from '../text/en/input.ts';
 
 type Json = Record<string, unknown>;
 
-/** What an approval of the kind `input` has. */
-export interface AsksInput {
-  mode?: 'form' | 'url' | null;
-  url?: string | null;
-  /** How often the call has asked, from 1. */
-  round?: number | null;
-}
-
 export const asksInput = ({ kind }: { kind: string }): boolean => kind === 'input';
 
 /** A field of a form that a tool asks for: one property of its flat schema. */

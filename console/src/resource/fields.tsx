@@ -10,6 +10,7 @@ import {
   SecretTextarea,
   Select,
   StoredSecretMap,
+  Switch,
   storedEntries,
   Textarea,
   TextField,
@@ -127,6 +128,12 @@ export const flag = <V,>(first: boolean, options: FieldOptions<boolean, V> = {})
   readAt: (read, path) => (read(path) as boolean | undefined) ?? first,
   sent: (value) => value,
   control: (props) => <Checkbox {...props} />,
+});
+
+/** As `flag`, shown as a switch: it is on or off, whatever else is in the form. */
+export const onOff = <V,>(first: boolean, options: FieldOptions<boolean, V> = {}): Field<boolean, V> => ({
+  ...flag(first, options),
+  control: (props) => <Switch {...props} />,
 });
 
 /** A choice by the words of its values. */

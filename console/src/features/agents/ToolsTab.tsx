@@ -3,16 +3,30 @@ import type { Named, PublicAgent } from '../../api/types.gen.ts';
 import { EditForm } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
-import { Checkbox, MultiSelect, notify, optionsOf, permissionReason, Select } from '../../ui/index.ts';
+import {
+  Checkbox,
+  FieldRow,
+  MultiSelect,
+  notify,
+  optionsOf,
+  permissionReason,
+  Section,
+  Select,
+  TextField,
+} from '../../ui/index.ts';
 import { LoadedAgent, useAgentForm } from './AgentForm.tsx';
 import { DraftStatus } from './DraftStatus.tsx';
+import css from './fields.module.css';
 import { PolicyFields } from './PolicyFields.tsx';
+import { readTimeout, timeoutText } from './timeout.ts';
 
 const toValues = ({
   tool_server_ids,
   tool_policies,
   semantic_data_model_ids,
   approval_role,
+  approval_timeout_seconds,
+  approval_timeout_outcome,
   settings,
 }: PublicAgent) => ({
   builtin_tools: settings.builtin_tools,
@@ -20,11 +34,14 @@ const toValues = ({
   tool_policies,
   semantic_data_model_ids,
   approval_role,
+  approval_timeout_seconds: timeoutText(approval_timeout_seconds),
+  approval_timeout_outcome,
   approver_not_requester: settings.approver_not_requester,
 });
 type Values = ReturnType<typeof toValues>;
-const toBody = ({ builtin_tools, approver_not_requester, ...fields }: Values) => ({
+const toBody = ({ builtin_tools, approver_not_requester, approval_timeout_seconds, ...fields }: Values) => ({
   ...fields,
+  approval_timeout_seconds: readTimeout(approval_timeout_seconds),
   settings: { builtin_tools, approver_not_requester },
 });
 const labels = {
@@ -33,6 +50,8 @@ const labels = {
   tool_policies: words.policies,
   semantic_data_model_ids: words.dataModels,
   approval_role: words.approvalRole,
+  approval_timeout_seconds: words.decideWithin,
+  approval_timeout_outcome: words.ifNoOne,
   approver_not_requester: words.approverNotRequester,
 };
 
@@ -90,17 +109,37 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: LoadState<PublicAg
         options={optionsWith(tools?.semantic_data_models ?? [], form.values.semantic_data_model_ids)}
         nothing={tools ? words.noDataModels : common.loading}
       />
-      <Select
-        {...form.field('approval_role')}
-        onChange={(role) => form.set({ approval_role: role as Values['approval_role'] })}
-        label={words.approvalRole}
-        options={optionsOf(words.roles)}
-      />
-      <Checkbox
-        {...form.field('approver_not_requester')}
-        label={words.approverNotRequester}
-        hint={words.approverNotRequesterHint}
-      />
+      <Section title={words.approvals} note={words.approvalsNote}>
+        <div className={css.stack}>
+          <Select
+            {...form.field('approval_role')}
+            onChange={(role) => form.set({ approval_role: role as Values['approval_role'] })}
+            label={words.approvalRole}
+            options={optionsOf(words.roles)}
+          />
+          <FieldRow>
+            <TextField
+              {...form.field('approval_timeout_seconds')}
+              label={words.decideWithin}
+              hint={words.decideWithinHint}
+            />
+            <Select
+              {...form.field('approval_timeout_outcome')}
+              onChange={(outcome) =>
+                form.set({ approval_timeout_outcome: outcome as Values['approval_timeout_outcome'] })
+              }
+              label={words.ifNoOne}
+              hint={words.ifNoOneHints[form.values.approval_timeout_outcome]}
+              options={optionsOf(words.ifNoOneOf)}
+            />
+          </FieldRow>
+          <Checkbox
+            {...form.field('approver_not_requester')}
+            label={words.approverNotRequester}
+            hint={words.approverNotRequesterHint}
+          />
+        </div>
+      </Section>
     </EditForm>
   );
 };

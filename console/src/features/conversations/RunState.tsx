@@ -1,6 +1,6 @@
 import { addressOf, send as fetchFrom, useAction } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
-import { decidable } from '../../messages/index.ts';
+import { decidable, ReviewNote } from '../../messages/index.ts';
 import { common } from '../../text/en/common.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import { Bar, Button, Callout, Muted, Problem } from '../../ui/index.ts';
@@ -85,6 +85,7 @@ export const RunState = ({
           <p>{reason}</p>
         </Callout>
       ))}
+      {status === 'needs_review' && <ReviewNote id={run?.review_id ?? null} />}
       {status === 'idle' && run?.status === 'error' && (
         <div role="alert">
           <Failed key={run.id} params={params} run={run} agentName={agent.name} send={send} />

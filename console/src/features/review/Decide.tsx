@@ -1,5 +1,5 @@
 import { useAction } from '../../api/index.ts';
-import { ApprovalButtons, type Deciding } from '../../messages/index.ts';
+import { ApprovalButtons, asksInput, type Deciding } from '../../messages/index.ts';
 import { review as words } from '../../text/en/review.ts';
 import { workItems } from '../../text/en/work-items.ts';
 import { Bar, Button, Problem, Textarea } from '../../ui/index.ts';
@@ -28,7 +28,7 @@ export const Decide = ({
   const text = message.trim();
   const single = waiting.length === 1 ? waiting[0]! : null;
   const toDecide = waiting.filter(
-    ({ kind, approval_id }) => kind === 'tool_call' && !decided.has(approval_id),
+    ({ kind, approval_id }) => (kind === 'tool_call' || kind === 'input') && !decided.has(approval_id),
   );
   const proceed = useAction(async () => {
     const decisions = [...decided.values()];
@@ -53,7 +53,7 @@ export const Decide = ({
       {error && <Problem error={error} />}
       <div className={css.buttons}>
         <Bar>
-          {single && (
+          {single && !asksInput(single) && (
             <ApprovalButtons
               approval={single}
               deciding={deciding}

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { discardUnsaved, useOperation, useUnsaved } from '../../api/index.ts';
-import { decidable, Messages, useDecisions } from '../../messages/index.ts';
+import { decidable, Messages, ReviewNote, useDecisions } from '../../messages/index.ts';
 import { StatusTag, workItemName } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { pages } from '../../text/en/pages.ts';
@@ -90,6 +90,7 @@ const Shown = ({ item, focus, onDone }: { item: WorkItemDetail; focus: boolean; 
     <>
       <Head item={item} focus={focus} />
       <div className={css.talk}>
+        <ReviewNote id={item.review_id} />
         <Messages
           label={workItems.messagesOf}
           messages={folded ? messages.slice(-shownAtFirst) : messages}

@@ -1,6 +1,6 @@
 import type { UsedToolServer } from '../../api/types.gen.ts';
 import { describeForm } from '../../resource/describe-form.ts';
-import { choice, flag, lines, numeric, secret, secretMap, text } from '../../resource/fields.tsx';
+import { choice, flag, lines, numeric, onOff, secret, secretMap, text } from '../../resource/fields.tsx';
 import { common } from '../../text/en/common.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
 import type { SecretEntry } from '../../ui/index.ts';
@@ -12,7 +12,7 @@ interface ToolServerValues
     >,
     Record<'headers' | 'env', SecretEntry[]>,
     Record<'call_timeout_seconds' | 'max_concurrency', number | null>,
-    Record<'oauth' | 'enabled', boolean> {
+    Record<'oauth' | 'enabled' | 'allow_input', boolean> {
   transport: UsedToolServer['transport'];
   client_secret: string | null;
   default_policy: UsedToolServer['default_policy'];
@@ -77,6 +77,7 @@ export const toolServerForm = describeForm<
       max: 600,
     }),
     max_concurrency: numeric({ first: 8, sendsEmpty: true, hint: words.concurrencyHint, min: 1, max: 100 }),
+    allow_input: onOff(true, { hint: words.allowInputHint }),
     enabled: flag(true),
   },
 );

@@ -2,7 +2,7 @@ import { useParams } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { useBaseUrl, useOperation } from '../../api/index.ts';
 import { FilesTab, workItemOwner } from '../../files/index.ts';
-import { useDecisions } from '../../messages/index.ts';
+import { ReviewNote, useDecisions } from '../../messages/index.ts';
 import { DeleteButton, MakeCaseButton, PageTabs, workItemName } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { useUrlState } from '../../routing/url-state.ts';
@@ -98,7 +98,12 @@ const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefine
           ? [{ label: agent.name ?? '', href: to('/agents/$agentId', { agentId: agent.id }) }]
           : []),
       ]}
-      lead={<Lead item={item} />}
+      lead={
+        <>
+          <Lead item={item} />
+          <ReviewNote id={item.review_id} />
+        </>
+      }
       actions={
         <>
           <Neighbors id={item.id} />

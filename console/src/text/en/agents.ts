@@ -122,6 +122,18 @@ export const agents = catalog({
   dataModelsHint: 'Semantic data models that the agent can ask about company data.',
   noDataModels: 'There are no semantic data models.',
   approvalRole: 'Who may approve calls',
+  approvals: 'Approvals',
+  approvalsNote: 'Of calls of tools, and of what else the agent asks people.',
+  decideWithin: 'Decide within',
+  decideWithinHint: 'For example 30 min, 4 h or 2 d. Empty: no limit.',
+  decideWithinFault: 'must be a time such as 30 min, 4 h or 2 d',
+  ifNoOne: 'If no one decides',
+  ifNoOneOf: { deny: 'Deny', cancel: 'Cancel', escalate: 'Escalate' },
+  ifNoOneHints: {
+    deny: 'The call is not made; the agent is told so, and goes on.',
+    cancel: 'The Work Item or the run is cancelled.',
+    escalate: 'The later steps of its routes are sent at once, and it goes on waiting.',
+  },
   approverNotRequester: 'Another person must approve',
   approverNotRequesterHint:
     'The person who asked for the work may not approve its tool calls, with any of their keys.',

@@ -11,6 +11,8 @@ export const input = catalog({
   decline: 'Decline',
   callArguments: 'What it was called with',
   onlyTool: 'Only the tool gets the answer. The agent and the audit log do not.',
+  willAnswer: 'Will be answered',
+  willDecline: 'Will be declined',
   choose: 'Choose',
   optional: 'optional',
   noInput: 'It asks for nothing more than your consent.',

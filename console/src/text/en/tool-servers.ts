@@ -60,6 +60,8 @@ export const toolServers = catalog({
   envHint: 'Besides PATH and HOME. Their values are secret.',
   cwd: 'Working directory',
   cwdHint: 'Empty: a temporary folder.',
+  allow_input: 'May ask people for input',
+  allowInputHint: 'While a tool is called, its server may ask a person for answers, or to open an address.',
   enabled: 'Agents get its tools',
   default_policy: 'Default policy',
   defaultPolicyHint: 'For tools and agents without a policy of their own.',
