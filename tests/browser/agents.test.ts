@@ -207,7 +207,7 @@ describeInBrowser('agents', (at) => {
     };
     await inView(page.getByRole('tab', { name: 'Connect', selected: true }));
     await page.getByRole('tab', { name: 'Connect' }).focus();
-    for (let i = 0; i < 6; i += 1) await page.keyboard.press('ArrowLeft');
+    for (let i = 0; i < 7; i += 1) await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Enter');
     await inView(page.getByRole('tab', { name: 'Overview', selected: true }));
     await page.goto(`${at().test.origin}/work-items?status=ERROR`);

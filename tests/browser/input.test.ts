@@ -18,7 +18,7 @@ const asked = async (
   const id = await played.asking({ work_item_name: 'Trip' }, { reason: 'Book?', approvals });
   const page = await at.open('/status');
   let body: Json;
-  await page.route(`**/app/api/work-items/${id}**`, async (route) => {
+  await page.route(new RegExp(`/app/api/work-items/${id}(\\?.*)?$`), async (route) => {
     const response = await route.fetch();
     const item = await response.json();
     const [first] = item.pending_approvals;

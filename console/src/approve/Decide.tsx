@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import type { ApiProblem } from '../api/request.ts';
 import type { DecideReviewBody, Review } from '../api/types.gen.ts';
-import { answerFaults, asksInput } from '../messages/input.ts';
+import { answerFaults } from '../messages/input.ts';
+import { asksInput } from '../messages/values.ts';
 import { approve as words } from '../text/en/approve.ts';
 import { common } from '../text/en/common.ts';
 import { input } from '../text/en/input.ts';

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'react';
 import type { Review } from '../api/types.gen.ts';
-import { asksInput } from '../messages/input.ts';
-import { toolOfReason } from '../messages/values.ts';
+import { asksInput, toolOfReason } from '../messages/values.ts';
 import { approve as words } from '../text/en/approve.ts';
 import { input } from '../text/en/input.ts';
+import { messages } from '../text/en/messages.ts';
 import { Time } from '../time/Time.tsx';
 import { Words } from '../ui/Words.tsx';
 import { Changes } from './Changes.tsx';
@@ -25,7 +25,7 @@ const decisionWord = ({ decision }: Asked): string =>
 const DecidedCall = ({ call }: { call: Asked }) => (
   <li>
     <p>
-      <code className="tool">{call.tool_name ?? words.budget}</code> <b>{decisionWord(call)}</b>
+      <code className="tool">{call.tool_name ?? messages.budget}</code> <b>{decisionWord(call)}</b>
     </p>
     {call.decision_reason && <p>{<Words text={words.reasonWas} reason={call.decision_reason} />}</p>}
     {call.reason && toolOfReason(call.reason) === null && <p className="said">{call.reason}</p>}

@@ -1,6 +1,6 @@
 import type { DecideReviewBody, Decision, Review, ReviewApproval } from '../api/types.gen.ts';
-import { answersOf, asksInput, firstValues, type InputValues, inputFields } from '../messages/input.ts';
-import { prettyJson } from '../messages/values.ts';
+import { answersOf, firstValues, type InputValues, inputFields } from '../messages/input.ts';
+import { asksInput, prettyJson } from '../messages/values.ts';
 import { readObject } from '../resource/json.ts';
 
 /** A call as the review has it. */

@@ -1,17 +1,19 @@
 import { lazy, Suspense, useState } from 'react';
 import { useUnsaved } from '../api/index.ts';
 import { readObject } from '../resource/json.ts';
-import { budgets } from '../text/en/budgets.ts';
 import { common } from '../text/en/common.ts';
 import { messages as words } from '../text/en/messages.ts';
 import { ActionDialog, Bar, Button, OutcomeTag, Problem, Textarea } from '../ui/index.ts';
-import { BudgetDecision } from './BudgetDecision.tsx';
 import { WaitingCall } from './Call.tsx';
 import type { Deciding } from './decisions.ts';
-import { asksInput } from './input.ts';
 import css from './Messages.module.css';
 import type { Decision, PendingApproval } from './types.ts';
-import { toolOfReason } from './values.ts';
+import { asksInput, toolOfReason } from './values.ts';
+
+/** Few calls wait for a budget, and most pages with messages need no field of amounts. */
+const BudgetDecision = lazy(async () => ({
+  default: (await import('./BudgetDecision.tsx')).BudgetDecision,
+}));
 
 interface OneProps {
   approval: PendingApproval;
@@ -127,13 +129,15 @@ export const ApprovalButtons = ({
   }
   if (approval.kind === 'budget') {
     return (
-      <BudgetDecision
-        approval={approval}
-        deciding={deciding}
-        small={small}
-        primary={primary}
-        onDeny={onDeny}
-      />
+      <Suspense fallback={null}>
+        <BudgetDecision
+          approval={approval}
+          deciding={deciding}
+          small={small}
+          primary={primary}
+          onDeny={onDeny}
+        />
+      </Suspense>
     );
   }
   const off = { small, busy: deciding.busy, disabledReason: deciding.disabledReason };
@@ -187,7 +191,7 @@ export const ApprovalCall = ({
     </Suspense>
   ) : (
     <WaitingCall
-      toolName={approval.kind === 'budget' ? budgets.approvalTitle : approval.tool_name}
+      toolName={approval.kind === 'budget' ? words.budget : approval.tool_name}
       tag={
         <OutcomeTag kind="waits">
           {approval.kind === 'unknown_outcome' ? words.outcomeUnknown : words.waitsForApproval}

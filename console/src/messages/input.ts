@@ -2,8 +2,6 @@ import { input as words } from '../text/en/input.ts';
 
 type Json = Record<string, unknown>;
 
-export const asksInput = ({ kind }: { kind: string }): boolean => kind === 'input';
-
 /** A field of a form that a tool asks for: one property of its flat schema. */
 export interface InputField {
   name: string;

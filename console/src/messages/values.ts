@@ -41,3 +41,6 @@ export const splitPayload = (text: string): { before: string; payload: string | 
     ? { before: text, payload: null }
     : { before: text.slice(0, at), payload: text.slice(at + payloadSeparator.length) };
 };
+
+/** The tool asks for input while it is called. */
+export const asksInput = ({ kind }: { kind: string }): boolean => kind === 'input';

@@ -34,7 +34,7 @@ const columns: readonly Column<Route>[] = [
   },
   {
     key: 'channels',
-    title: words.channels,
+    title: pages.channels,
     width: '30%',
     phone: 'below',
     cell: (route) => <Channels route={route} />,

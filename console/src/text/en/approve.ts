@@ -30,7 +30,6 @@ export const approve = catalog({
   call: 'Call',
   callOf: (at: number, all: number) => `Call ${number(at)} of ${number(all)}`,
   inputOf: (at: number, all: number) => `Input ${number(at)} of ${number(all)}`,
-  budget: 'Add room to a budget',
   unknown: 'Its outcome is unknown.',
   unknownMore: 'Approve makes the call again. Deny tells the agent not to repeat it.',
   noArguments: 'No arguments',

@@ -97,7 +97,6 @@ export const budgets = catalog({
   forAdmin: 'An admin',
   since: 'Since',
 
-  approvalTitle: 'A budget is used up',
   extraField: 'Extra',
   extraFault: 'Write an amount such as 20 or 12.50.',
   extraHint: {

@@ -7,6 +7,7 @@ export const messages = catalog({
   formatted: 'Formatted',
   instructions: 'Instructions',
   payload: 'Payload',
+  budget: 'A budget is used up',
   waitsForApproval: 'Waits for approval',
   outcomeUnknown: 'Outcome unknown',
   running: 'Running',

@@ -53,10 +53,11 @@ export const Conversation = ({ item, deciding }: { item: WorkItemDetail; decidin
   });
   useHashTarget(ofChosen.length);
   const current = chosen.id === item.conversations.at(-1)!.id;
+  const pending = current ? item.pending_approvals : [];
   return (
     <Box>
       {item.conversations.length > 1 && <Choice item={item} shown={chosen.id} />}
-      {ofChosen.length === 0 && !missing ? (
+      {ofChosen.length === 0 && !missing && pending.length === 0 ? (
         <p className={css.none}>
           <Muted>{item.status === 'DRAFT' ? words.noMessagesDraft : words.noMessages}</Muted>
         </p>
@@ -64,7 +65,7 @@ export const Conversation = ({ item, deciding }: { item: WorkItemDetail; decidin
         <Messages
           label={words.messagesOf}
           messages={toShown(item, ofChosen, complete)}
-          pending={current ? item.pending_approvals : []}
+          pending={pending}
           deciding={deciding}
           running={current && item.status === 'EXECUTING'}
           before={
