@@ -1,7 +1,8 @@
 import { ApiError, type Fault, unprocessable } from '../lib/errors.ts';
 import { compileArgumentCheck } from '../lib/json-schema.ts';
-import { checkAnswers, type InputAnswer } from '../tool-inputs/index.ts';
+import type { InputAnswer } from '../tool-inputs/index.ts';
 import { type DecidedArguments, decidedArguments } from './argument-changes.ts';
+import { answerFaults, answerOf } from './input-answers.ts';
 import type { RecordedDecision } from './recording.ts';
 import type { BudgetWait, Decision, PendingApproval, RunError, StoredDecision, Verdict } from './types.ts';
 
@@ -81,41 +82,6 @@ export const checkDecisions = (decisions: readonly Decision[]): void => {
     }
   }
   if (faults.length > 0) throw unprocessable(faults);
-};
-
-/** The faults of an answer to a tool. */
-const answerFaults = (
-  { mode, input_schema }: PendingApproval,
-  decision: Decision['decision'],
-  args: Decision['arguments'],
-  path: string,
-): Fault[] => {
-  if (decision === 'deny') return [];
-  const field = `${path}.arguments`;
-  if (mode === 'url') {
-    return args === undefined
-      ? []
-      : [{ path: field, message: 'cannot be given: the tool asks for no answers' }];
-  }
-  if (args === undefined) return [{ path: field, message: 'is required: the answers for the tool' }];
-  const { fault } = checkAnswers(input_schema ?? {}, args);
-  return fault === undefined ? [] : [{ path: field, message: fault }];
-};
-
-/** What the tool gets. No one decided: the protocol has its own word for that. */
-const answerOf = (
-  { mode, input_schema }: PendingApproval,
-  given: Decision | undefined,
-  undecidedFor: string | undefined,
-): InputAnswer => {
-  if (given?.decision === 'approve') {
-    if (mode === 'url') return { action: 'accept' };
-    return {
-      action: 'accept',
-      content: checkAnswers(input_schema ?? {}, given.arguments ?? {}).content ?? {},
-    };
-  }
-  return { action: undecidedFor && !given ? 'cancel' : 'decline' };
 };
 
 const faultsOf = (

@@ -15,7 +15,7 @@ export interface InputRequest {
   url: string | null;
 }
 
-export const maxRequests = 50;
+const maxRequests = 50;
 const maxMessage = 10_000;
 
 const addressFault = (url: unknown): string | null => {

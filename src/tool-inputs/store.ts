@@ -38,7 +38,7 @@ const sealed = (id: string, state: InputState): string =>
   vault!.seal(JSON.stringify(state), inputColumn.boundTo(id));
 
 /** The Work Item or the run of a conversation that makes the call. */
-export type InputOwner = { work_item_id: string } | { run_id: string };
+type InputOwner = { work_item_id: string } | { run_id: string };
 
 const ofOwner = (owner: InputOwner) =>
   'work_item_id' in owner ? sql`work_item_id = ${owner.work_item_id}` : sql`run_id = ${owner.run_id}`;

@@ -10,7 +10,7 @@ import {
   statusOf,
   tooLargeOf,
 } from './failures.ts';
-import { cannotGive } from './input.ts';
+import { type CallInFlight, cannotGive } from './input.ts';
 
 /** Nothing took place. `unauthorized`: because the server refuses the credentials. */
 type NotMade = { kind: 'refused' | 'unauthorized'; message: string };
@@ -38,6 +38,31 @@ const gatewayStatuses = new Set([502, 504, 520, 524]);
 const unauthorizedStatuses = new Set([401, 403]);
 /** The server says that it did nothing: not implemented, not available. */
 const refusedServerErrors = new Set([501, 503]);
+
+/** People may not be asked. */
+export const notHere = cannotGive('input, which its tool server may not ask people for here');
+
+/** What the server asked while the call was in flight: then its result counts for nothing. */
+export const askedWhile = ({ fault, asked, used }: CallInFlight): CallOutcome | null => {
+  if (fault !== null) return { kind: 'error', message: cannotGive(fault) };
+  return asked && { kind: 'asked', request: asked, used };
+};
+
+/** The outcome of a call whose server answered. */
+export const outcomeOf = (result: object, { notes }: CallInFlight): CallOutcome => {
+  const {
+    resultType,
+    inputRequests = {},
+    requestState = null,
+  } = result as {
+    resultType?: unknown;
+    inputRequests?: Record<string, unknown>;
+    requestState?: string | null;
+  };
+  return resultType === 'input_required'
+    ? { kind: 'input_required', requests: inputRequests, requestState }
+    : { kind: 'answer', result: result as CallToolResult, notes };
+};
 
 /** Says how a call ended for which there was no connection. */
 export const notConnected = ({ step, message }: ConnectionFailure): NotMade => ({
@@ -78,7 +103,7 @@ export const failedCallOf = (
     case SdkErrorCode.UnsupportedResultType:
       return {
         kind: 'error',
-        message: cannotGive('input, which its tool server may not ask people for here'),
+        message: notHere,
       };
     case SdkErrorCode.InvalidResult:
       return { kind: 'error', message: 'The response of the tool is not a valid result.' };

@@ -13,7 +13,14 @@ import { withTimeout } from '../../lib/with-timeout.ts';
 import type { GivenInput } from '../../tool-inputs/index.ts';
 import type { ToolDefinition } from '../definitions.ts';
 import { type OpenedToolServer, secretsOf } from '../settings.ts';
-import { type CallOutcome, failedCallOf, notConnected } from './call-outcome.ts';
+import {
+  askedWhile,
+  type CallOutcome,
+  failedCallOf,
+  notConnected,
+  notHere,
+  outcomeOf,
+} from './call-outcome.ts';
 import { type CallTrace, withCallTrace } from './call-trace.ts';
 import {
   ConnectionFailure,
@@ -24,7 +31,7 @@ import {
   statusOf,
 } from './failures.ts';
 import { createServerFetch } from './http-fetch.ts';
-import { type CallInFlight, CallsInFlight, cannotGive, elicitation, newCallInFlight } from './input.ts';
+import { CallsInFlight, elicitation, newCallInFlight } from './input.ts';
 import { listTools } from './list-tools.ts';
 import type { ServerMemory } from './memory.ts';
 import { speaksOldTransport } from './old-transport.ts';
@@ -71,29 +78,6 @@ const noValidation: jsonSchemaValidator = {
       return { valid: true, data: accepted, errorMessage: undefined };
     };
   },
-};
-
-const notHere = cannotGive('input, which its tool server may not ask people for here');
-
-/** What the server asked while the call was in flight: then its result counts for nothing. */
-const askedWhile = ({ fault, asked, used }: CallInFlight): CallOutcome | null => {
-  if (fault !== null) return { kind: 'error', message: cannotGive(fault) };
-  return asked && { kind: 'asked', request: asked, used };
-};
-
-const outcomeOf = (result: Awaited<ReturnType<Client['callTool']>>, { notes }: CallInFlight): CallOutcome => {
-  const {
-    resultType,
-    inputRequests = {},
-    requestState = null,
-  } = result as {
-    resultType?: unknown;
-    inputRequests?: Record<string, unknown>;
-    requestState?: string | null;
-  };
-  return resultType === 'input_required'
-    ? { kind: 'input_required', requests: inputRequests, requestState }
-    : { kind: 'answer', result, notes };
 };
 
 const hasSession = ({ transport }: Opened): boolean =>
