@@ -91,7 +91,8 @@ eachDatabase((_name, open) => {
         requested_at: expect.stringMatching(time),
       };
       const asked = { arguments: { amount: 5 }, input_schema: schema, reason, expires_at: null };
-      expect(item.pending_approvals).toEqual([{ ...call, ...made, ...asked }]);
+      const noInput = { mode: null, url: null, round: null };
+      expect(item.pending_approvals).toEqual([{ ...call, ...made, ...asked, ...noInput }]);
       expect(item.review_reason).toBe(reason);
       // The wrong one is the model's to correct, the free one was made at once.
       const wrong = 'The tool was not called: the arguments are wrong: amount must be number';

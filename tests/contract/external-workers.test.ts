@@ -406,8 +406,8 @@ onPostgres((at) => {
       const { id, item } = await end({ outcome: 'NEEDS_REVIEW', review: { reason: 'Pay?', approvals } });
       expect(item).toMatchObject({ status: 'NEEDS_REVIEW', review_reason: 'Pay?', finished_at: null });
       const rest = { kind: 'tool_call', tool_server_id: null, input_schema: null, expires_at: null };
-      const requested_at = expect.stringMatching(time);
-      expect(item.pending_approvals).toEqual([{ ...approvals[0], ...rest, requested_at }]);
+      const more = { requested_at: expect.stringMatching(time), mode: null, url: null, round: null };
+      expect(item.pending_approvals).toEqual([{ ...approvals[0], ...rest, ...more }]);
       await ok(at().api.post(`/work-items/${id}/cancel`));
       expect(await get(id)).toMatchObject({ review_reason: null, pending_approvals: [] });
     });
