@@ -91,7 +91,12 @@ export const Decide = ({
           several,
         };
         return asksInput(call) ? (
-          <Input key={call.approval_id} {...props} faults={faultsOf(call)} />
+          <Input
+            key={call.approval_id}
+            {...props}
+            mayRead={viewer.principal.role !== 'member'}
+            faults={faultsOf(call)}
+          />
         ) : (
           <Call key={call.approval_id} {...props} />
         );
@@ -137,12 +142,7 @@ export const Decide = ({
               <Button busy={busy} onClick={one('deny')}>
                 {input.decline}
               </Button>
-              <Button
-                kind="primary"
-                busy={busy}
-                off={single.mode === 'url' && !draftOf(single).opened ? input.openFirst : null}
-                onClick={one('approve')}
-              >
+              <Button kind="primary" busy={busy} onClick={one('approve')}>
                 {single.mode === 'url' ? input.finished : input.submit}
               </Button>
             </>

@@ -12,6 +12,7 @@ import { Words } from '../ui/Words.tsx';
 import { Choose } from './Call.tsx';
 import { type Asked, type CallDraft, shownJson } from './draft.ts';
 import { type ControlProps, Field, TextArea } from './parts.tsx';
+import { Server } from './Server.tsx';
 
 interface ControlOf {
   field: InputField;
@@ -112,7 +113,7 @@ const Form = ({
   ));
 };
 
-const AddressToOpen = ({ url, onOpen }: { url: string | null; onOpen: (() => void) | null }) => {
+const AddressToOpen = ({ url, mayOpen }: { url: string | null; mayOpen: boolean }) => {
   const address = readAddress(url);
   if (!address) {
     return (
@@ -130,8 +131,8 @@ const AddressToOpen = ({ url, onOpen }: { url: string | null; onOpen: (() => voi
         <Words text="{before}{host}{after}" before={before} host={<mark>{host}</mark>} after={after} />
       </p>
       <p className={punycode ? 'say bad' : 'hint'}>{punycode ? words.punycode(host) : words.host(host)}</p>
-      {onOpen && (
-        <a className="button plain" href={href} target="_blank" rel="noreferrer noopener" onClick={onOpen}>
+      {mayOpen && (
+        <a className="button plain" href={href} target="_blank" rel="noreferrer noopener">
           {words.open}
         </a>
       )}
@@ -153,6 +154,7 @@ export const Input = ({
   draft,
   onDraft,
   mayDecide,
+  mayRead,
   several,
   faults,
 }: {
@@ -161,6 +163,8 @@ export const Input = ({
   draft: CallDraft;
   onDraft: (change: CallDraft) => void;
   mayDecide: boolean;
+  /** Whether the person may read tool servers. */
+  mayRead: boolean;
   several: boolean;
   faults: Readonly<Record<string, string>>;
 }) => {
@@ -169,13 +173,14 @@ export const Input = ({
   return (
     <section aria-label={name} className="card">
       <h2>{round > 1 ? words.asksAgain(tool, round) : words.asks(tool)}</h2>
+      {call.tool_server_id && mayRead && <Server id={call.tool_server_id} />}
       {call.reason && <p className="said">{call.reason}</p>}
       <details>
         <summary>{words.callArguments}</summary>
         <pre>{shownJson(call.arguments ?? {})}</pre>
       </details>
       {call.mode === 'url' ? (
-        <AddressToOpen url={call.url} onOpen={mayDecide ? () => onDraft({ opened: true }) : null} />
+        <AddressToOpen url={call.url} mayOpen={mayDecide} />
       ) : (
         mayDecide && (
           <>

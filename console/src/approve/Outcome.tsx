@@ -15,12 +15,22 @@ const titleOf = (review: Review): string => {
   const calls = callsOf(review);
   if (calls.length === 0) return words.states.answered;
   const approved = calls.filter(({ decision }) => decision === 'approve').length;
-  if (approved === calls.length) return words.states.approved;
-  return approved === 0 ? words.states.denied : words.states.mixed;
+  const onlyInput = calls.every(asksInput);
+  if (approved === calls.length) return onlyInput ? words.states.answered : words.states.approved;
+  if (approved > 0) return words.states.mixed;
+  return onlyInput ? words.states.declined : words.states.denied;
 };
 
-const decisionWord = ({ decision }: Asked): string =>
-  decision === null ? words.callUndecided : decision === 'approve' ? words.callApproved : words.callDenied;
+const decisionWord = (call: Asked): string => {
+  const { decision } = call;
+  if (asksInput(call) && decision !== null)
+    return decision === 'approve' ? words.states.answered : words.states.declined;
+  return decision === null
+    ? words.callUndecided
+    : decision === 'approve'
+      ? words.callApproved
+      : words.callDenied;
+};
 
 const DecidedCall = ({ call }: { call: Asked }) => (
   <li>
@@ -31,7 +41,7 @@ const DecidedCall = ({ call }: { call: Asked }) => (
     {call.reason && toolOfReason(call.reason) === null && <p className="said">{call.reason}</p>}
     {/* Answers are of the tool alone, and are not here. */}
     {asksInput(call) ? (
-      <p className="hint">{input.onlyTool}</p>
+      call.decision === 'approve' && <p className="hint">{input.onlyTool}</p>
     ) : (
       <>
         <pre>{shownJson(call.arguments ?? {})}</pre>

@@ -13,8 +13,6 @@ export interface CallDraft {
   edited?: string | undefined;
   reason?: string | undefined;
   answers?: InputValues | undefined;
-  /** The address was opened. */
-  opened?: boolean | undefined;
 }
 
 export interface Draft {

@@ -78,7 +78,7 @@ const Field = ({
   return <TextField {...frame} type={type} value={String(value)} onChange={onChange} />;
 };
 
-const AddressToOpen = ({ url, onOpen }: { url: string | null; onOpen: (() => void) | null }) => {
+const AddressToOpen = ({ url, mayOpen }: { url: string | null; mayOpen: boolean }) => {
   const address = readAddress(url);
   if (!address) return <Callout tone="bad" title={words.badAddress} />;
   const { before, host, after, href, punycode } = address;
@@ -93,10 +93,10 @@ const AddressToOpen = ({ url, onOpen }: { url: string | null; onOpen: (() => voi
       ) : (
         <Muted small>{words.host(host)}</Muted>
       )}
-      {onOpen && (
+      {mayOpen && (
         <p>
           {/* Not a link of the application: its address is the tool's, and learns nothing of this page. */}
-          <a href={href} target="_blank" rel="noreferrer noopener" className={css.open} onClick={onOpen}>
+          <a href={href} target="_blank" rel="noreferrer noopener" className={css.open}>
             {words.open}
           </a>
         </p>
@@ -118,7 +118,6 @@ export const InputCall = ({
   const first = firstValues(fields);
   const [typed, setTyped] = useState(first);
   const [tried, setTried] = useState(false);
-  const [opened, setOpened] = useState(false);
   const isAddress = mode === 'url';
   const given = deciding?.decided.get(approval_id);
   useUnsaved(() => JSON.stringify(typed) !== JSON.stringify(first) && !deciding?.busy && !given);
@@ -147,7 +146,7 @@ export const InputCall = ({
           <summary>{words.callArguments}</summary>
           <LongText text={prettyJson(approval.arguments ?? {})} mono fileName="arguments.json" />
         </details>
-        {isAddress && <AddressToOpen url={url} onOpen={deciding && !given ? () => setOpened(true) : null} />}
+        {isAddress && <AddressToOpen url={url} mayOpen={deciding !== null && !given} />}
         {!isAddress && deciding && !given && (
           <>
             {fields.map((field) => (
@@ -174,12 +173,7 @@ export const InputCall = ({
               </>
             ) : (
               <>
-                <Button
-                  {...off}
-                  kind={isOnly ? 'primary' : 'plain'}
-                  disabledReason={off.disabledReason ?? (isAddress && !opened ? words.openFirst : null)}
-                  onClick={submit}
-                >
+                <Button {...off} kind={isOnly ? 'primary' : 'plain'} onClick={submit}>
                   {isAddress ? words.finished : words.submit}
                 </Button>
                 <Button {...off} onClick={() => void deciding.decide({ approval_id, decision: 'deny' })}>

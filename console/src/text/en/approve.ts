@@ -53,6 +53,7 @@ export const approve = catalog({
     approved: 'Approved',
     denied: 'Denied',
     answered: 'Answered',
+    declined: 'Declined',
     mixed: 'Decided',
     expired: 'Expired',
     withdrawn: 'Withdrawn',

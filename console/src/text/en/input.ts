@@ -5,7 +5,7 @@ import { number } from '../format.ts';
 export const input = catalog({
   title: 'Input',
   asks: (tool: string) => `${tool} asks for input.`,
-  asksAgain: (tool: string, round: number) => `${tool} asks for input again, for the ${number(round)}. time.`,
+  asksAgain: (tool: string, round: number) => `${tool} asks for input again (round ${number(round)}).`,
   from: (server: string, host: string) => `Tool server ${server}, ${host}`,
   submit: 'Submit answer',
   decline: 'Decline',
@@ -23,7 +23,6 @@ export const input = catalog({
   badAddress: 'This is not an address that can be opened.',
   open: 'Open address',
   finished: 'I have finished',
-  openFirst: 'Open the address first.',
   required: 'is required',
   notNumber: 'must be a number',
   notInteger: 'must be a whole number',

@@ -50,7 +50,11 @@ const Origin = ({ item }: { item: Item }) => {
 const Asked = ({ item }: { item: Item }) => {
   const said = item.review_reason ?? item.waiting?.question ?? null;
   const asked = toolOfReason(said) === null ? said : null;
-  const tools = [...new Set(item.pending_approvals.flatMap(({ tool_name }) => tool_name ?? []))];
+  const tools = [
+    ...new Set(
+      item.pending_approvals.flatMap(({ kind, tool_name }) => (kind === 'input' ? [] : (tool_name ?? []))),
+    ),
+  ];
   const unsaid = tools.filter((tool) => !asked?.includes(tool));
   return (
     <>
