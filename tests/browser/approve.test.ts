@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { ok } from '../contract/fixture.ts';
+import { startForgingProvider } from '../harness/forging-provider.ts';
 import { until } from '../harness/wait.ts';
 import { expectAccessible, looks, phone } from './accessibility.ts';
 import { expectFault } from './faults.ts';
@@ -310,3 +311,25 @@ describeInBrowser('the approval page of a tool that asks for input', (at) => {
     expect(sent().decisions).toEqual([{ approval_id: expect.any(String), decision: 'deny' }]);
   });
 });
+
+const idp = await startForgingProvider();
+afterAll(() => idp[Symbol.asyncDispose]());
+
+describeInBrowser(
+  'the approval page with an identity provider',
+  (at) => {
+    test('single sign-on returns to it', async () => {
+      await ok(at().api.post('/role-mappings', { claim: 'sub', value: 'alice', role: 'builder' }));
+      const waiting = await reviewed(at(), paying);
+      const page = await at().open(waiting.path, { as: null, width: 360 });
+      expectFault(page, /401/);
+      await button(page, 'Sign in').click();
+      await page.getByRole('link', { name: 'Sign in with single sign-on' }).click();
+      await page.getByRole('region', { name: 'Call' }).getByText('ledger.pay').waitFor();
+      expect(new URL(page.url()).pathname).toBe(waiting.path);
+      await button(page, 'Approve').click();
+      await outcome(page).getByRole('heading', { name: 'Approved' }).waitFor();
+    });
+  },
+  { env: idp.env },
+);
