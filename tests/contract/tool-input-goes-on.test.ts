@@ -41,11 +41,18 @@ describe('a call that asked for input', () =>
       expect(await inputs()).toEqual([]);
     });
 
-    test('is not made if the definition of its tool changed, and the model is told', async () => {
+    test.each([
+      ['changed', false],
+      ['changed, and the new one was accepted', true],
+    ] as const)('is not made if the definition of its tool %s, and the model is told', async (_, accepts) => {
       const bank = await setUp(() => asking());
       const held = await start(bank);
       bank.server.tools[0]!.description = 'Another one.';
       await ok(at().api.post(`/tool-servers/${bank.id}/discover`));
+      if (accepts) {
+        const [{ definition_hash }] = (await ok(at().api.get(`/tool-servers/${bank.id}/tools`))).data;
+        await ok(at().api.post(`/tool-servers/${bank.id}/tools/pay/accept`, { definition_hash }));
+      }
       await ok(decide(held, [accept({ code: answer })]));
       await becomes(held.id, 'COMPLETED');
       expect(await results(held.id)).toEqual([
