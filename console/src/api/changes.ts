@@ -7,9 +7,7 @@ const versions = [
   'getAgentVersion',
 ] as const;
 const agents = ['listAgentSummaries', 'getAgentOverview', 'getAgent', ...versions] as const;
-/** Reviews, which what waits and its decisions show. */
-const reviews = ['getReview', 'listReviews'] as const;
-const conversation = ['getConversationDetail', 'listConversations', ...reviews] as const;
+const conversation = ['getConversationDetail', 'listConversations', 'getReview'] as const;
 const schedules = [
   ...['findSchedule', 'getSchedule', 'listAllSchedules', 'getScheduleTimeline', 'listOccurrences'],
   ...['explainSchedule', 'listScheduleVersions'],
@@ -20,7 +18,7 @@ const triggers = [
 ] as const;
 const workItems = [
   ...['searchWorkItems', 'countNewerWorkItems', 'getWorkItem', 'getWorkItemDetail', 'listShownMessages'],
-  ...['listWorkItemSteps', 'listWorkItemEvents', 'listWorkItems', 'getBulkAction', ...reviews],
+  ...['listWorkItemSteps', 'listWorkItemEvents', 'listWorkItems', 'getBulkAction', 'getReview'],
 ] as const;
 /** Reads that show schedules, and the Work Items that they make. */
 const aroundSchedules = [...schedules, ...agents, ...workItems, 'getOverview'] as const;
@@ -111,8 +109,6 @@ export const changes = {
   resumeSchedule: aroundSchedules,
   runSchedule: aroundSchedules,
   actOnSchedules: aroundSchedules,
-
-  decideReview: [...aroundWorkItems, ...conversation],
 
   createWorkItem: aroundWorkItems,
   updateWorkItem: aroundWorkItems,
