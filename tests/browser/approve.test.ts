@@ -155,6 +155,8 @@ describeInBrowser('the approval page', (at) => {
     const waiting = await reviewed(at(), paying);
     const page = await at().open(waiting.path);
     expectFault(page, /ERR_/);
+    // The review is read before the network breaks.
+    await page.getByLabel('Reason').waitFor();
     const keys: (string | undefined)[] = [];
     let lost = false;
     await page.route('**/api/v2/reviews/**', async (route) => {

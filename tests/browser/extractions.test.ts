@@ -4,6 +4,7 @@ import { sendForm, upload } from '../contract/files-fixture.ts';
 import { newAgent, ok, unknownId } from '../contract/fixture.ts';
 import { ReaderServer } from '../harness/document-readers.ts';
 import { pdf, textPdf } from '../harness/documents.ts';
+import { until } from '../harness/wait.ts';
 import { expectAccessible } from './accessibility.ts';
 import { expectFault } from './faults.ts';
 import { describeInBrowser, detail, type InBrowser, visit } from './fixture.ts';
@@ -107,7 +108,7 @@ describeInBrowser('extractions', (at) => {
     await page.getByText('Place 1 of 2').waitFor();
     await page.getByRole('button', { name: 'Next place' }).click();
     await page.getByText('Place 2 of 2').waitFor();
-    expect((await drawn(page))![0]).toBeGreaterThan(first![0]);
+    await until(async () => (await drawn(page))![0] > first![0]);
     await expectAccessible(page, both);
     expect(await page.locator('svg[aria-label^="Page"] b').count()).toBe(0);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();

@@ -5,10 +5,18 @@ import { expectFault } from './faults.ts';
 import { describeInBrowser, detail, visit } from './fixture.ts';
 import { makePages } from './pages.ts';
 
-/** Runs in the page: the controls in view whose middle belongs to something else. */
+/**
+ * Runs in the page: the controls in view whose middle belongs to something else. What is scrolled out of its list is not
+ * in view.
+ */
 const coveredControls = `[...document.querySelectorAll('a[href], button, input')]
   .filter((element) => {
     const { left, top, width, height } = element.getBoundingClientRect();
+    for (let box = element.parentElement; box; box = box.parentElement) {
+      const outer = box.getBoundingClientRect();
+      const middle = top + height / 2;
+      if (/auto|scroll/.test(getComputedStyle(box).overflowY) && (middle < outer.top || middle > outer.bottom)) return false;
+    }
     const upper = document.elementFromPoint(left + width / 2, top + height / 2);
     return width > 1 && upper !== null && !element.contains(upper) && !upper.contains(element);
   })
