@@ -1,4 +1,4 @@
-import { ApiProblem } from '../../api/index.ts';
+import { ApiProblem } from '../../api/request.ts';
 import { agents as words } from '../../text/en/agents.ts';
 
 const units = { d: 86_400, h: 3_600, min: 60, s: 1 } as const;
