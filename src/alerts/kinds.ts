@@ -1,17 +1,6 @@
+import type { alertKinds } from '../lib/announcer.ts';
 import type { severities } from '../lib/attention.ts';
 
-/** What an alert is fired for. */
-export const alertKinds = [
-  'missed',
-  'late',
-  'failing',
-  'waiting',
-  'integration',
-  'tool_server',
-  'budget',
-  'trigger',
-  'no_scheduler',
-] as const;
 export type AlertKind = (typeof alertKinds)[number];
 
 export type Severity = (typeof severities)[number];

@@ -1,6 +1,6 @@
 import type { Database } from '../database/index.ts';
+import { alertKinds } from '../lib/announcer.ts';
 import { gauge, type Metric } from '../lib/metrics.ts';
-import { alertKinds } from './kinds.ts';
 import { countFiring, findPass } from './store.ts';
 
 /** Figures that all replicas share. While the database is away they are unknown, and the others are needed all the more. */

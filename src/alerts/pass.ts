@@ -1,11 +1,11 @@
 import { type Database, sql, type Tx, tryAdvisoryLock } from '../database/index.ts';
+import { alertKinds } from '../lib/announcer.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop, type LoopPass } from '../lib/loop.ts';
 import { readSettings } from '../settings/index.ts';
 import type { AlertChanges } from './alerts.ts';
 import { evaluate } from './evaluate.ts';
-import { alertKinds } from './kinds.ts';
 import { RulesOfKind } from './rules/narrowest.ts';
 import { listAllRules } from './rules/store.ts';
 import { findPass, listKnown, updatePass } from './store.ts';

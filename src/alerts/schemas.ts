@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { id, optional, pageOf, pageQuery, text, timestamp } from '../http/index.ts';
-import type { SentMessage } from '../lib/announcer.ts';
+import { alertKinds, type SentMessage } from '../lib/announcer.ts';
 import { severities } from '../lib/attention.ts';
 import { isId } from '../lib/ids.ts';
 import { sentMessages } from '../resource/index.ts';
-import { alertKinds, subjectTypes } from './kinds.ts';
+import { subjectTypes } from './kinds.ts';
 import type { AlertRow } from './store.ts';
 
 export const alert = z

@@ -1,6 +1,22 @@
 import type { severities } from './attention.ts';
 import type { Role } from './principal.ts';
 
+/** What people are asked for. */
+export const approvalKinds = ['tool_call', 'question', 'unknown_outcome', 'budget', 'input'] as const;
+
+/** What an alert is fired for. */
+export const alertKinds = [
+  'missed',
+  'late',
+  'failing',
+  'waiting',
+  'integration',
+  'tool_server',
+  'budget',
+  'trigger',
+  'no_scheduler',
+] as const;
+
 /** A review or an alert that people are told of. */
 export type Announced = { type: 'review'; id: string } | { type: 'alert'; id: string };
 

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { jsonObject, optional, text, timestamp } from '../http/index.ts';
+import { approvalKinds } from '../lib/announcer.ts';
 
 export const pendingApproval = z
   .object({
     approval_id: z.string(),
     kind: z
-      .enum(['tool_call', 'question', 'unknown_outcome', 'budget', 'input'])
+      .enum(approvalKinds)
       .describe(
         '`budget`: an administrator decides whether `extra` is added to the limit of this period. `input`: the tool asks for input while it is called.',
       ),

@@ -1,3 +1,4 @@
+import type { approvalKinds } from '../lib/announcer.ts';
 import type { Who } from '../lib/principal.ts';
 
 /** The vocabulary of runs: what Work Items and runs of conversations have in common. */
@@ -21,7 +22,7 @@ export interface BudgetWait {
 export interface PendingApproval {
   approval_id: string;
   /** `budget`: an administrator decides whether the budget has more room in this period. */
-  kind: 'tool_call' | 'question' | 'unknown_outcome' | 'budget' | 'input';
+  kind: (typeof approvalKinds)[number];
   tool_name: string | null;
   tool_server_id: string | null;
   arguments: Record<string, unknown> | null;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { id, jsonObject, text } from '../../http/index.ts';
+import { alertKinds } from '../../lib/announcer.ts';
 import { severities } from '../../lib/attention.ts';
 import { nullable, required, withDefault } from '../../resource/index.ts';
-import { alertKinds } from '../kinds.ts';
 import { shownParams } from './params.ts';
 
 /** The fields of an alert rule, each written once. Those of a body depend on its kind (`schemas.ts`). */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { id, optional, pageOf, timestamp } from '../../http/index.ts';
+import { alertKinds } from '../../lib/announcer.ts';
 import { severities } from '../../lib/attention.ts';
-import { type AlertKind, alertKinds, kindFacts } from '../kinds.ts';
+import { type AlertKind, kindFacts } from '../kinds.ts';
 import { fields } from './fields.ts';
 import { changedParams, type ParamsOf, paramsDefault, paramsOf } from './params.ts';
 import { alertRules } from './store.ts';

@@ -9,25 +9,13 @@ import {
   text,
   timestamp,
 } from '../../http/index.ts';
+import { alertKinds, approvalKinds } from '../../lib/announcer.ts';
 import { severities } from '../../lib/attention.ts';
 import { pointerTokens } from '../../lib/json-pointer.ts';
 import { roles } from '../../lib/principal.ts';
 
 const routePurposes = ['reviews', 'alerts'] as const;
 export type RoutePurpose = (typeof routePurposes)[number];
-
-const approvalKinds = ['tool_call', 'question', 'unknown_outcome', 'budget', 'input'] as const;
-const alertKinds = [
-  'missed',
-  'late',
-  'failing',
-  'waiting',
-  'integration',
-  'tool_server',
-  'budget',
-  'trigger',
-  'no_scheduler',
-] as const;
 
 const listOf = <S extends z.ZodType>(item: S, most: number) =>
   z.array(item).min(1, 'must have at least one; leave it out for all').max(most, `must have at most ${most}`);
