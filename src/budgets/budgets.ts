@@ -10,7 +10,6 @@ import {
   type Budget,
   type BudgetChanges,
   budgets,
-  countBudgets,
   deleteBudgetRow,
   findBudgetIdByName,
   findLockedBudget,
@@ -78,7 +77,7 @@ const lockActionTarget = async (
 export const createBudget = async (tx: Tx, actor: Actor, values: NewBudget, leaving = 0): Promise<Budget> => {
   await lockName(tx, values.name, null);
   const { MAX_BUDGETS: max } = await readSettings(tx);
-  if ((await countBudgets(tx)) - leaving >= max) {
+  if ((await budgets.count(tx)) - leaving >= max) {
     throw badRequest(`There are ${max} budgets, the maximum. Delete one first.`, { setting: 'MAX_BUDGETS' });
   }
   const faults: Fault[] = [];

@@ -64,11 +64,6 @@ export const findLockedBudget = async (tx: Tx, id: string): Promise<Budget | und
   return row && budgets.read(row);
 };
 
-export const countBudgets = async (tx: Tx): Promise<number> => {
-  const { rows } = await sql<{ n: number }>`select count(*)::integer as n from budgets`.execute(tx);
-  return rows[0]!.n;
-};
-
 /** The id of the budget with this name; undefined if there is none. */
 export const findBudgetIdByName = async (executor: Executor, name: string): Promise<string | undefined> =>
   (await executor.selectFrom('budgets').select('id').where('name', '=', name).executeTakeFirst())?.id;

@@ -11,11 +11,9 @@ import type { ChannelSettings, ChannelSettingsStore } from './settings.ts';
 import {
   type ChannelRow,
   channels,
-  countChannels,
   deleteChannelRow,
   type FieldChanges,
   type Fields,
-  findChannelIdByName,
   findLockedChannel,
   insertChannel,
   lockChannelForDelete,
@@ -28,7 +26,7 @@ export const channelsChanged = 'channels_changed';
 /** Two creates or renames come one after the other. Throws 422 if another channel has the name. */
 const lockName = async (tx: Tx, name: string, ownId: string | null): Promise<void> => {
   await advisoryLock(tx, 'channels');
-  const taken = await findChannelIdByName(tx, name);
+  const taken = await channels.findIdByName(tx, name);
   if (taken === undefined || taken === ownId) return;
   throw unprocessable([{ path: 'name', message: 'belongs to another channel; give another one' }]);
 };
@@ -48,7 +46,7 @@ export const createChannel = async (
   checkSettings(settings);
   await lockName(tx, fields.name, null);
   const { MAX_CHANNELS: max } = await readSettings(tx);
-  if ((await countChannels(tx)) - leaving >= max) {
+  if ((await channels.count(tx)) - leaving >= max) {
     throw unprocessable(
       [{ path: 'name', message: `is one too many: there are ${max} channels, the maximum` }],
       {

@@ -93,24 +93,6 @@ export const lockChannelsForShare = (tx: Tx, ids: readonly string[]): Promise<Ch
     .forKeyShare()
     .execute();
 
-export const countChannels = async (executor: Executor): Promise<number> => {
-  const { count } = await executor
-    .selectFrom('channels')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
-};
-
-/** The id of the channel with this name, whatever the case. */
-export const findChannelIdByName = async (executor: Executor, name: string): Promise<string | undefined> =>
-  (
-    await executor
-      .selectFrom('channels')
-      .select('id')
-      .where((eb) => eb(eb.fn<string>('lower', ['name']), '=', eb.fn<string>('lower', [eb.val(name)])))
-      .executeTakeFirst()
-  )?.id;
-
 export const insertChannel = (
   tx: Tx,
   fields: Fields,

@@ -7,7 +7,6 @@ import { readSettings } from '../settings/index.ts';
 import type { ConnectionSettings } from './engines/settings.ts';
 import { type Configured, type ConnectionSettingsStore, settingsOf } from './settings.ts';
 import {
-  countDataConnections,
   type DataConnectionRow,
   dataConnections,
   deleteDataConnectionRow,
@@ -63,7 +62,7 @@ export const createDataConnection = async (
 ): Promise<DataConnectionRow> => {
   // Otherwise several creates at once would each count too few.
   await advisoryLock(tx, 'data connections');
-  checkCount((await countDataConnections(tx)) - leaving, (await readSettings(tx)).MAX_DATA_CONNECTIONS);
+  checkCount((await dataConnections.count(tx)) - leaving, (await readSettings(tx)).MAX_DATA_CONNECTIONS);
   const id = newId();
   const settings = settingsOf({ engine, configuration });
   const row = await insertDataConnection(tx, fields, {

@@ -15,12 +15,7 @@ import {
 import type { ConnectionSettings } from './engines/settings.ts';
 import { createBody, dataConnection, dataConnectionPage, listQuery, updateBody } from './schemas.ts';
 import { type ConnectionSettingsStore, settingsOf, shownConfiguration } from './settings.ts';
-import {
-  countDataConnections,
-  type DataConnectionRow,
-  findDataConnection,
-  listDataConnections,
-} from './store.ts';
+import { type DataConnectionRow, dataConnections, findDataConnection, listDataConnections } from './store.ts';
 
 export const dataConnectionPath = '/data-connections';
 export const oneDataConnectionPath = `${dataConnectionPath}/{data_connection_id}`;
@@ -95,7 +90,10 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
       idempotent: true,
       cache: 'revision',
       handler: async ({ body, actor, transaction, etag }) => {
-        checkCount(await db.run(countDataConnections), settings.get().MAX_DATA_CONNECTIONS);
+        checkCount(
+          await db.run((executor) => dataConnections.count(executor)),
+          settings.get().MAX_DATA_CONNECTIONS,
+        );
         await check(settingsOf(body));
         return transaction(async (tx) => {
           const row = await createDataConnection(tx, actor, store, body);

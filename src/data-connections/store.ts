@@ -105,14 +105,6 @@ export const listModelsOf = async (tx: Tx, id: string, limit: number): Promise<s
   return rows.map((row) => row.id);
 };
 
-export const countDataConnections = async (executor: Executor): Promise<number> => {
-  const { count } = await executor
-    .selectFrom('data_connections')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
-};
-
 /** The status after a verification that succeeded a moment ago. */
 const verified = () => ({ state: 'ok' as const, checked_at: sql<Date>`platform_now()`, detail: null });
 

@@ -13,13 +13,11 @@ import {
   settingsOf,
 } from './settings.ts';
 import {
-  countEventConnections,
   deleteEventConnectionRow,
   type EventConnectionRow,
   eventConnections,
   type FieldChanges,
   type Fields,
-  findEventConnectionIdByName,
   findLockedEventConnection,
   insertEventConnection,
   lockEventConnectionForDelete,
@@ -36,7 +34,7 @@ export type ListTriggersOf = (tx: Tx, connectionId: string, limit: number) => Pr
 /** Two creates or renames come one after the other. Throws 422 if another connection has the name. */
 const lockName = async (tx: Tx, name: string, ownId: string | null): Promise<void> => {
   await advisoryLock(tx, 'event connections');
-  const taken = await findEventConnectionIdByName(tx, name);
+  const taken = await eventConnections.findIdByName(tx, name);
   if (taken === undefined || taken === ownId) return;
   throw unprocessable([{ path: 'name', message: 'belongs to another event connection; give another one' }]);
 };
@@ -59,7 +57,7 @@ export const createEventConnection = async (
   checkSettings(settings);
   await lockName(tx, fields.name, null);
   const { MAX_EVENT_CONNECTIONS: max } = await readSettings(tx);
-  if ((await countEventConnections(tx)) - leaving >= max) {
+  if ((await eventConnections.count(tx)) - leaving >= max) {
     throw badRequest(`There are ${max} event connections, the maximum. Delete one first.`, {
       setting: 'MAX_EVENT_CONNECTIONS',
     });

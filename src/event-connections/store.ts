@@ -74,27 +74,6 @@ export const lockEventConnectionForShare = async (tx: Tx, id: string): Promise<C
       .executeTakeFirst()
   )?.kind;
 
-export const countEventConnections = async (executor: Executor): Promise<number> => {
-  const { count } = await executor
-    .selectFrom('event_connections')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
-};
-
-/** The id of the connection with this name, whatever the case. */
-export const findEventConnectionIdByName = async (
-  executor: Executor,
-  name: string,
-): Promise<string | undefined> =>
-  (
-    await executor
-      .selectFrom('event_connections')
-      .select('id')
-      .where((eb) => eb(eb.fn<string>('lower', ['name']), '=', eb.fn<string>('lower', [eb.val(name)])))
-      .executeTakeFirst()
-  )?.id;
-
 export const insertEventConnection = (
   tx: Tx,
   fields: Fields,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import {
+  type Executor,
   type Generated,
   type Insertable,
   type Json,
@@ -189,6 +190,19 @@ class Resource<F extends Shape, X extends Columns> {
       ${id === null ? sql`` : sql`where id = ${id}`}
       returning ${sql.join(this.columns.map((name) => sql.ref(name)))}`.execute(tx);
     return rows[0]!;
+  }
+
+  async count(executor: Executor): Promise<number> {
+    const { rows } = await sql<{ n: number }>`
+      select count(*)::integer as n from ${sql.table(this.table)}`.execute(executor);
+    return rows[0]!.n;
+  }
+
+  /** Returns the id of the row with this name, whatever the case. */
+  async findIdByName(executor: Executor, name: string): Promise<string | undefined> {
+    const { rows } = await sql<{ id: string }>`
+      select id from ${sql.table(this.table)} where lower(name) = lower(${name})`.execute(executor);
+    return rows[0]?.id;
   }
 
   /** Returns what `body` has besides the fields. */

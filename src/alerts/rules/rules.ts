@@ -10,7 +10,6 @@ import { mergeParams } from './params.ts';
 import {
   type AlertRule,
   alertRules,
-  countAlertRules,
   deleteAlertRuleRow,
   findLockedRule,
   insertAlertRule,
@@ -78,7 +77,7 @@ export const createAlertRule = async (
   await lockSubject(tx, values.kind, values);
   await advisoryLock(tx, 'alert rules');
   const { MAX_ALERT_RULES: max } = await readSettings(tx);
-  if ((await countAlertRules(tx)) - leaving >= max) {
+  if ((await alertRules.count(tx)) - leaving >= max) {
     const message = `There are ${max} alert rules, the maximum. Delete one first.`;
     throw new ApiError('unprocessable_entity', message, { setting: 'MAX_ALERT_RULES' });
   }

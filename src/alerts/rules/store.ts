@@ -29,11 +29,6 @@ export const findAlertRule = (executor: Executor, id: string): Promise<AlertRule
 export const findLockedRule = (tx: Tx, id: string): Promise<AlertRule | undefined> =>
   tx.selectFrom('alert_rules').select(columns).where('id', '=', id).forUpdate().executeTakeFirst();
 
-export const countAlertRules = async (tx: Tx): Promise<number> => {
-  const { rows } = await sql<{ n: number }>`select count(*)::integer as n from alert_rules`.execute(tx);
-  return rows[0]!.n;
-};
-
 export const insertAlertRule = (
   tx: Tx,
   id: string,
