@@ -7,7 +7,8 @@ import { newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { getConversation, lockConversation } from './conversations.ts';
 import { type ConversationRun, findLastRun, findRun } from './run-store.ts';
-import { cancelRun, sendMessage, waitForRun } from './runs.ts';
+import { cancelRun, waitForRun } from './runs.ts';
+import { sendMessage } from './send-message.ts';
 import { insertConversation } from './store.ts';
 
 /** The caller and the agent that is asked. */

@@ -1,8 +1,8 @@
 import { budgetCalls } from '../budgets/index.ts';
 import { type Database, sql } from '../database/index.ts';
 import { systemActor } from '../lib/principal.ts';
+import { resumeRun } from './continuations.ts';
 import { findRun } from './run-store.ts';
-import { resumeRun } from './runs.ts';
 import { findLockedConversation } from './store.ts';
 
 /** Runs that wait for an administrator's decision on a budget, and go on when it may have room. */

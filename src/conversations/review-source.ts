@@ -2,10 +2,12 @@ import { sql } from '../database/index.ts';
 import { textPart } from '../messages/index.ts';
 import { asksOther, noReview, type ReviewSource } from '../reviews/index.ts';
 import { noReplyWithin } from '../runs/index.ts';
+import { continueRun } from './continuations.ts';
 import { lockConversation } from './conversations.ts';
 import { stayOf } from './review-records.ts';
 import { findRun } from './run-store.ts';
-import { cancelLockedRun, goOn, sendMessage } from './runs.ts';
+import { cancelLockedRun } from './runs.ts';
+import { sendMessage } from './send-message.ts';
 import { findLockedConversation } from './store.ts';
 
 const end = { state: 'expired', via: 'expiry' } as const;
@@ -25,7 +27,7 @@ export const conversationReviews: ReviewSource = {
     const asked = run.pending_approvals ?? [];
     const isQuestion = asked.length === 0 || asked.some(({ kind }) => kind === 'question');
     const parts = isQuestion ? [textPart(noReplyWithin(time))] : [];
-    await goOn(tx, conversation, run, { actor, parts, body: { undecidedFor: time }, end });
+    await continueRun(tx, conversation, run, { actor, parts, body: { undecidedFor: time }, end });
   },
   cancel: async (tx, { principal }, { run_id }) => {
     const run = (await findRun(tx, run_id!))!;

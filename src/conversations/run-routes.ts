@@ -13,8 +13,9 @@ import { badRequest, notFound } from '../lib/errors.ts';
 import { conversationFinder } from './conversations.ts';
 import { conversationSource, createReadEvents, findStretch, type Stretch, stretchOfRun } from './follow.ts';
 import { onePath } from './routes.ts';
-import { cancelRun, sendMessage, toResponse, waitForRun } from './runs.ts';
+import { cancelRun, toResponse, waitForRun } from './runs.ts';
 import { messageBody, publicRun, type RunResponse } from './schemas.ts';
+import { sendMessage } from './send-message.ts';
 
 export interface RunParts {
   db: Database;
