@@ -1,8 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
-  type HTMLAttributes,
   type KeyboardEvent,
-  memo,
   useCallback,
   useDeferredValue,
   useEffect,
@@ -12,122 +10,12 @@ import {
 } from 'react';
 import type { TraceSpan } from '../api/types.gen.ts';
 import { traces as words } from '../text/en/traces.ts';
-import { number, usd } from '../text/index.ts';
-import { Box, Button, cx, durationTicks, Mark, Section, TextField } from '../ui/index.ts';
-import { matchingRows, rowsOf, type TreeNode, treesOf } from './tree.ts';
+import { Box, Button, cx, durationTicks, Section, TextField } from '../ui/index.ts';
+import { firstFolded, matchingRows, rowsOf, type TreeNode, treesOf, unfoldedTo } from './tree.ts';
 import css from './Waterfall.module.css';
+import { Cell, Row, type Window } from './WaterfallRow.tsx';
 
 const rowHeight = 28;
-/** A deeper one is indented no more: its name must have room. */
-const deepest = 14;
-const indent = 14;
-/** A trace with more spans opens folded below this depth, so that it can be taken in. */
-const foldsFrom = 400;
-const foldedBelow = 1;
-
-/** The part of the trace that the axis shows, in microseconds. */
-interface Window {
-  from: number;
-  to: number;
-}
-
-/** Shapes of the types: color is for outcomes and the model's share. */
-const Glyph = ({ type }: Pick<TraceSpan, 'type'>) => (
-  <svg width="10" height="10" aria-hidden="true" className={css.glyph}>
-    {type === 'agent' && (
-      <path d="M5 .8 9.2 5 5 9.2.8 5Z" fill="none" stroke="var(--text-2)" strokeWidth="1.4" />
-    )}
-    {type === 'model' && <circle cx="5" cy="5" r="4" fill="var(--accent)" />}
-    {type === 'tool' && <rect x="1.2" y="1.2" width="7.6" height="7.6" rx="1.5" fill="var(--text-3)" />}
-    {type === 'other' && <circle cx="5" cy="5" r="1.8" fill="var(--text-3)" />}
-  </svg>
-);
-
-const Chevron = () => (
-  <svg width="8" height="8" aria-hidden="true">
-    <path d="M2.5 1 6 4 2.5 7" fill="none" stroke="currentColor" strokeWidth="1.5" />
-  </svg>
-);
-
-/** A part of the grid, which has the focus and the keys of all of them. */
-const Cell = ({ role = 'gridcell', ...more }: HTMLAttributes<HTMLDivElement>) => (
-  <div role={role} {...more} />
-);
-
-interface RowProps {
-  node: TreeNode;
-  index: number;
-  id: string;
-  start: number;
-  window: Window;
-  isFolded: boolean;
-  isChosen: boolean;
-  isActive: boolean;
-  isDimmed: boolean;
-  onChoose: (node: TreeNode) => void;
-  onFold: (node: TreeNode) => void;
-}
-
-/** Not rendered again while others scroll into view. */
-const Row = memo(({ node, index, id, start, window, onChoose, onFold, ...is }: RowProps) => {
-  const { span, depth, children, below, failedBelow, isCutOff } = node;
-  const length = window.to - window.from;
-  const left = ((span.offset_us - window.from) / length) * 100;
-  const width = (span.duration_us / length) * 100;
-  const failed = span.status === 'error';
-  return (
-    <Cell
-      role="row"
-      id={id}
-      aria-rowindex={index + 2}
-      aria-level={depth + 1}
-      aria-selected={is.isChosen}
-      aria-expanded={children.length === 0 ? undefined : !is.isFolded}
-      className={cx(
-        css.row,
-        css[span.type],
-        failed && css.error,
-        is.isChosen && css.chosen,
-        is.isActive && css.active,
-        is.isDimmed && css.dimmed,
-      )}
-      style={{ transform: `translateY(${start}px)` }}
-      onClick={() => onChoose(node)}
-    >
-      <Cell className={css.name} style={{ paddingLeft: Math.min(depth, deepest) * indent }}>
-        <span
-          className={cx(css.fold, children.length > 0 && !is.isFolded && css.open)}
-          onClick={(event) => {
-            if (children.length === 0) return;
-            event.stopPropagation();
-            onFold(node);
-          }}
-          aria-hidden="true"
-        >
-          {children.length > 0 && <Chevron />}
-        </span>
-        {failed ? <Mark kind="missing" /> : <Glyph type={span.type} />}
-        <span className={css.text} title={isCutOff ? `${span.name} (${words.cutOff})` : span.name}>
-          {span.name || words.unnamed}
-        </span>
-        {failed && <span className="visually-hidden">{words.failed}</span>}
-        {is.isFolded && below > 0 && (
-          <span className={cx(css.count, failedBelow > 0 && css.failedBelow)}>{words.below(below)}</span>
-        )}
-      </Cell>
-      <Cell className={css.track}>
-        <span className={css.span} style={{ left: `${left}%`, width: `max(2px, ${width}%)` }} />
-      </Cell>
-      <Cell className={cx(css.numeric, css.fact)}>{words.micros(span.duration_us)}</Cell>
-      <Cell className={cx(css.numeric, css.fact, css.tokens)}>
-        {span.tokens === null ? '' : number(span.tokens)}
-      </Cell>
-      <Cell className={cx(css.numeric, css.fact, css.cost)}>
-        {span.cost_nano_usd === null ? '' : usd(span.cost_nano_usd)}
-      </Cell>
-    </Cell>
-  );
-});
 
 /** `text` in lower case. */
 const isMatch = ({ name, model, error_type }: TraceSpan, text: string): boolean =>
@@ -135,27 +23,6 @@ const isMatch = ({ name, model, error_type }: TraceSpan, text: string): boolean 
 
 const endOf = (spans: readonly TraceSpan[]): number =>
   spans.reduce((end, { offset_us, duration_us }) => Math.max(end, offset_us + duration_us), 1);
-
-const firstFolded = (spans: readonly TraceSpan[], roots: readonly TreeNode[], chosen: string | undefined) => {
-  const folded = new Set<string>();
-  if (spans.length <= foldsFrom) return folded;
-  for (const { span, depth, children } of rowsOf(roots, folded)) {
-    if (depth >= foldedBelow && children.length > 0) folded.add(span.span_id);
-  }
-  return unfoldedTo(folded, roots, chosen);
-};
-
-/** `folded` without what hides the span. */
-const unfoldedTo = (
-  folded: ReadonlySet<string>,
-  roots: readonly TreeNode[],
-  id: string | undefined,
-): Set<string> => {
-  const open = new Set(folded);
-  const found = rowsOf(roots, new Set()).find(({ span }) => span.span_id === id);
-  for (let node = found?.parent ?? null; node; node = node.parent) open.delete(node.span.span_id);
-  return open;
-};
 
 /** The spans of a trace as a tree on one axis of time. Only rows in view are rendered. */
 export const Waterfall = ({

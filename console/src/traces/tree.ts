@@ -121,3 +121,33 @@ export const ownTime = ({ span, children }: TreeNode): number => {
   }
   return own;
 };
+
+/** A trace with more spans opens folded below this depth, so that it can be taken in. */
+const foldsFrom = 400;
+const foldedBelow = 1;
+
+/** The ids of the spans that are folded when a trace is opened. The chosen one is in view. */
+export const firstFolded = (
+  spans: readonly TraceSpan[],
+  roots: readonly TreeNode[],
+  chosen: string | undefined,
+) => {
+  const folded = new Set<string>();
+  if (spans.length <= foldsFrom) return folded;
+  for (const { span, depth, children } of rowsOf(roots, folded)) {
+    if (depth >= foldedBelow && children.length > 0) folded.add(span.span_id);
+  }
+  return unfoldedTo(folded, roots, chosen);
+};
+
+/** `folded` without what hides the span. */
+export const unfoldedTo = (
+  folded: ReadonlySet<string>,
+  roots: readonly TreeNode[],
+  id: string | undefined,
+): Set<string> => {
+  const open = new Set(folded);
+  const found = rowsOf(roots, new Set()).find(({ span }) => span.span_id === id);
+  for (let node = found?.parent ?? null; node; node = node.parent) open.delete(node.span.span_id);
+  return open;
+};
