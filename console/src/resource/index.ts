@@ -20,7 +20,7 @@ export { useLlmOptions } from './llm-options.ts';
 export { MakeCaseButton } from './MakeCaseButton.tsx';
 export { nanoOf, plainUsd } from './money.ts';
 export { NoAgents } from './NoAgents.tsx';
-export { useOptionalReason } from './optional-reason.tsx';
+export { useOptionalReason, useOptionalText } from './optional-reason.tsx';
 export { FormProblems, SubmitForm } from './SubmitForm.tsx';
 export { useSettingsTest } from './settings-test.ts';
 export { useTables } from './tables.ts';

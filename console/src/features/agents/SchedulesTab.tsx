@@ -1,24 +1,12 @@
 import { listPolling, useOperation } from '../../api/index.ts';
 import type { ListedSchedule } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
-import { useCursor, useUrlState } from '../../routing/url-state.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Time } from '../../time/index.ts';
-import {
-  Bar,
-  Box,
-  ButtonLink,
-  type Column,
-  EmptyState,
-  Loaded,
-  Muted,
-  Pager,
-  Section,
-  Table,
-  TwoLines,
-  useDisabledReason,
-} from '../../ui/index.ts';
+import { type Column, Muted, TwoLines } from '../../ui/index.ts';
+import { ListTab } from './ListTab.tsx';
 
 /** The name of a schedule, or the times at which it runs. */
 const nameOf = ({ work_item_name, description }: ListedSchedule): string =>
@@ -59,34 +47,20 @@ export const SchedulesTab = ({ agentId }: { agentId: string }) => {
   const { search } = useUrlState<{ next?: string }>();
   const query = { agent_id: agentId, next: search.next, limit: 50 };
   const got = useOperation('listAllSchedules', {}, { query, every: listPolling(false), keepPrevious: true });
-  const pager = useCursor(got.data?.next);
-  const mayCreate = useDisabledReason('createSchedule');
-  const create = (
-    <ButtonLink href={to('/schedules/new', {}, { agent: agentId })} disabledReason={mayCreate}>
-      {words.newSchedule}
-    </ButtonLink>
-  );
   return (
-    <Loaded got={got} operation="listAllSchedules">
-      {({ data }) => (
-        <Section label={pages.schedules} aside={data.length > 0 && <Bar>{create}</Bar>}>
-          <Box>
-            {data.length === 0 ? (
-              <EmptyState sentence={words.noneScheduled} action={create} />
-            ) : (
-              <Table
-                label={pages.schedules}
-                rows={data}
-                columns={columns}
-                rowKey={({ id }) => id}
-                name={nameOf}
-                href={({ id }) => to('/agents/$agentId/schedules/$scheduleId', { agentId, scheduleId: id })}
-              />
-            )}
-          </Box>
-          <Pager {...pager} />
-        </Section>
-      )}
-    </Loaded>
+    <ListTab
+      label={pages.schedules}
+      got={got}
+      operation="listAllSchedules"
+      columns={columns}
+      name={nameOf}
+      href={({ id }) => to('/agents/$agentId/schedules/$scheduleId', { agentId, scheduleId: id })}
+      create={{
+        label: words.newSchedule,
+        operation: 'createSchedule',
+        href: to('/schedules/new', {}, { agent: agentId }),
+      }}
+      none={words.noneScheduled}
+    />
   );
 };

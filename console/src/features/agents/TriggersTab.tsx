@@ -2,26 +2,13 @@ import { listPolling, useOperation } from '../../api/index.ts';
 import type { ListedTrigger } from '../../api/types.gen.ts';
 import { EventTag } from '../../resource/EventTag.tsx';
 import { to } from '../../routing/to.ts';
-import { useCursor, useUrlState } from '../../routing/url-state.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { pages } from '../../text/en/pages.ts';
 import { triggers } from '../../text/en/triggers.ts';
 import { Time } from '../../time/index.ts';
-import {
-  Bar,
-  Box,
-  ButtonLink,
-  type Column,
-  Emphasis,
-  EmptyState,
-  Loaded,
-  Muted,
-  Pager,
-  Section,
-  Table,
-  TwoLines,
-  useDisabledReason,
-} from '../../ui/index.ts';
+import { type Column, Emphasis, Muted, TwoLines } from '../../ui/index.ts';
+import { ListTab } from './ListTab.tsx';
 
 const State = ({ enabled, blocked_reason }: ListedTrigger) => {
   if (!enabled) return <Muted>{triggers.states.paused}</Muted>;
@@ -65,34 +52,20 @@ export const TriggersTab = ({ agentId }: { agentId: string }) => {
   const { search } = useUrlState<{ next?: string }>();
   const query = { agent_id: agentId, next: search.next, limit: 50 };
   const got = useOperation('listAllTriggers', {}, { query, every: listPolling(false), keepPrevious: true });
-  const pager = useCursor(got.data?.next);
-  const mayCreate = useDisabledReason('createTrigger');
-  const create = (
-    <ButtonLink href={to('/triggers/new', {}, { agent: agentId })} disabledReason={mayCreate}>
-      {triggers.newTrigger}
-    </ButtonLink>
-  );
   return (
-    <Loaded got={got} operation="listAllTriggers">
-      {({ data }) => (
-        <Section label={pages.triggers} aside={data.length > 0 && <Bar>{create}</Bar>}>
-          <Box>
-            {data.length === 0 ? (
-              <EmptyState sentence={words.noneTriggered} action={create} />
-            ) : (
-              <Table
-                label={pages.triggers}
-                rows={data}
-                columns={columns}
-                rowKey={({ id }) => id}
-                name={({ name }) => name}
-                href={({ id }) => to('/agents/$agentId/triggers/$triggerId', { agentId, triggerId: id })}
-              />
-            )}
-          </Box>
-          <Pager {...pager} />
-        </Section>
-      )}
-    </Loaded>
+    <ListTab
+      label={pages.triggers}
+      got={got}
+      operation="listAllTriggers"
+      columns={columns}
+      name={({ name }) => name}
+      href={({ id }) => to('/agents/$agentId/triggers/$triggerId', { agentId, triggerId: id })}
+      create={{
+        label: triggers.newTrigger,
+        operation: 'createTrigger',
+        href: to('/triggers/new', {}, { agent: agentId }),
+      }}
+      none={words.noneTriggered}
+    />
   );
 };

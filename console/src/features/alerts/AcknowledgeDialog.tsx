@@ -1,8 +1,8 @@
-import { useState } from 'react';
 import { perform, useAction, useUnsaved } from '../../api/index.ts';
 import type { Alert } from '../../api/types.gen.ts';
+import { useOptionalText } from '../../resource/index.ts';
 import { alerts as words } from '../../text/en/alerts.ts';
-import { ActionDialog, notify, Textarea, useDisabledReason } from '../../ui/index.ts';
+import { ActionDialog, notify, useDisabledReason } from '../../ui/index.ts';
 
 /** Says that someone looks after an alert, with a note for those who were told. */
 export const AcknowledgeDialog = ({
@@ -12,14 +12,17 @@ export const AcknowledgeDialog = ({
   alert: Pick<Alert, 'id' | 'title'>;
   onClose: () => void;
 }) => {
-  const [text, setText] = useState('');
-  const note = text.trim();
+  const note = useOptionalText(words.note, words.noteHint);
   const act = useAction(async () => {
-    await perform('acknowledgeAlert', { alert_id: alert.id }, { body: note === '' ? {} : { note } });
+    await perform(
+      'acknowledgeAlert',
+      { alert_id: alert.id },
+      { body: note.isGiven ? { note: note.text } : {} },
+    );
     notify(words.acknowledgedNow);
     onClose();
   });
-  useUnsaved(() => note !== '' && !act.busy);
+  useUnsaved(() => note.isGiven && !act.busy);
   return (
     <ActionDialog
       open
@@ -32,7 +35,7 @@ export const AcknowledgeDialog = ({
         <b>{alert.title}</b>
       </p>
       <p>{words.acknowledgeText}</p>
-      <Textarea label={words.note} value={text} onChange={setText} hint={words.noteHint} rows={2} autoFocus />
+      {note.field}
     </ActionDialog>
   );
 };
