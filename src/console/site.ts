@@ -122,7 +122,8 @@ const takesHtml = ({ accept }: IncomingHttpHeaders): boolean =>
 
 /**
  * Serves the built files at their paths, and index.html at `/` and, to browsers, at every other path, because the
- * application has routes of its own; the approval page at the address of a review. Unknown assets stay unknown, so that a missing script is no page.
+ * application has routes of its own; the approval page at the address of a review. Unknown assets stay unknown, so that a
+ * missing script is no page.
  */
 export const serveConsole =
   (files: () => BuiltFiles | null): Site =>

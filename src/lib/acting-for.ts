@@ -30,7 +30,7 @@ export const actFor = <T>(who: Acting, fn: () => T): T => acting.run(who, fn);
 /** Resolves to the one for whom this runs; `platform` if the platform itself runs it. */
 export const actingRoot = async (): Promise<string> => (await acting.getStore()?.root()) ?? 'platform';
 
-/** Resolves to the one who asked for this; the platform if nobody did. */
+/** Resolves to the one who asked for this; the platform if no one did. */
 export const actingPrincipal = async (): Promise<Pick<Who, 'kind' | 'id'>> =>
   (await acting.getStore()?.who()) ?? { kind: 'system', id: 'system' };
 

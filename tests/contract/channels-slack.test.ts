@@ -104,7 +104,7 @@ describe('Slack', () =>
       expect((await review(made.id)).closed_by.id).toBe(ada.id);
     });
 
-    test('a denial tells the model so, and a copy that nobody knows is updated by its click', async () => {
+    test('a denial tells the model so, and a copy that no one knows is updated by its click', async () => {
       const ada = await person();
       const [made, message] = await announced([pay(), pay({ amount: 6 })]);
       expect(buttonsOf(message)).toEqual(['Approve all', 'Deny all', 'Open']);
@@ -162,7 +162,7 @@ describe('Slack', () =>
       expect(message.edits).toBe(0);
     });
 
-    test('nobody decides while Slack does not say who clicks', async () => {
+    test('no one decides while Slack does not say who clicks', async () => {
       const ada = await person();
       const [made, message] = await announced();
       slack.fail('users.info', { status: 500 });

@@ -22,7 +22,7 @@ export interface TestSmtp extends AsyncDisposable {
 }
 
 /**
- * A mail server on 127.0.0.1. With `tls` it offers STARTTLS under a certificate that nobody trusts; with `user` it wants
+ * A mail server on 127.0.0.1. With `tls` it offers STARTTLS under a certificate that no one trusts; with `user` it wants
  * the password `secret` from him.
  */
 export const startSmtp = async ({

@@ -9,7 +9,7 @@ export const Server = ({ id }: { id: string }) => {
   const [server, setServer] = useState<ToolServer | null>(null);
   useEffect(() => {
     const path = `/api/v2/tool-servers/${encodeURIComponent(id)}`;
-    // Without it the page works: who asks is an extra.
+    // If this fails, the page still works: it does not show which server asks.
     request<ToolServer>('GET', path).then(
       ({ body }) => setServer(body),
       () => {},

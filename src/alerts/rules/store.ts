@@ -65,17 +65,15 @@ export const listNamesOf = async (
 }> => {
   const agentIds = rules.flatMap(({ agent_id }) => agent_id ?? []);
   const scheduleIds = rules.flatMap(({ schedule_id }) => schedule_id ?? []);
-  const agents =
-    agentIds.length === 0
-      ? []
-      : await executor.selectFrom('agents').select(['id', 'name']).where('id', 'in', agentIds).execute();
+  const agents = await sql<Named>`
+    select id, name from agents where id = any(${agentIds}::uuid[])`.execute(executor);
   // A schedule without a name is called as its agent, as in alerts.
-  const { rows } = await sql<Named & { agent_id: string }>`
+  const schedules = await sql<Named & { agent_id: string }>`
     select s.id, coalesce(s.work_item_name, a.name) as name, s.agent_id
     from schedules s join agents a on a.id = s.agent_id
     where s.id = any(${scheduleIds}::uuid[])`.execute(executor);
   return {
-    agents: new Map(agents.map((agent) => [agent.id, agent])),
-    schedules: new Map(rows.map((schedule) => [schedule.id, schedule])),
+    agents: new Map(agents.rows.map((agent) => [agent.id, agent])),
+    schedules: new Map(schedules.rows.map((schedule) => [schedule.id, schedule])),
   };
 };

@@ -181,7 +181,7 @@ const reasonOf = ({ code, responseCode }: SmtpError): string => {
 const isPermanent = ({ code, responseCode }: SmtpError): boolean =>
   responseCode !== undefined && responseCode >= 500 && code !== 'EAUTH';
 
-/** E-mail over SMTP. A mail has only a link: nobody decides by mail. What became of something is a second mail of the thread. */
+/** E-mail over SMTP. A mail has only a link: no one decides by mail. What became of something is a second mail of the thread. */
 export const emailKind = (parts: Parts): Kind<'email'> => ({
   send: async (settings, { id, notice, to, posted, signal }): Promise<SendResult> => {
     const recipient = to === 'channel' ? undefined : 'address' in to ? to.address : to.person.email;

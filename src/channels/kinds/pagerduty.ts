@@ -49,7 +49,7 @@ export const pagerdutyKind = (parts: PostParts): Kind<'pagerduty'> => ({
     const { alert } = subject;
     const send = (action: Action, more?: object) =>
       sendRequest(parts, requestOf(settings, action, alert.id, more), signal, permanent);
-    // One that is over pages nobody.
+    // A resolved alert pages no one.
     if (notice.type === 'alert.resolved') return send('resolve');
     if (notice.type === 'alert.firing') return send('trigger', triggerOf(alert, notice));
     if (posted === null) {

@@ -74,7 +74,7 @@ const requestOf = ({ url }: SettingsOf<'teams'>, card: Element): HttpRequest => 
   }),
 });
 
-/** Workflows of Microsoft Teams. Nobody decides there. */
+/** Workflows of Microsoft Teams. No one decides there. */
 export const teamsKind = (parts: PostParts, publicUrl: () => string): Kind<'teams'> => ({
   send: (settings, { notice, signal }) => sendRequest(parts, requestOf(settings, cardOf(notice)), signal),
   test: (settings, { steps }) => {

@@ -113,7 +113,7 @@ export class MessageDelivery {
     });
   }
 
-  /** Resolves to whom the message is for, or to why there is nobody. */
+  /** Resolves to whom the message is for, or to why there is no one. */
   async #recipientOf({ recipient, recipient_name }: ClaimedMessage): Promise<Outgoing['to'] | string> {
     if (recipient === theChannel) return theChannel;
     if (recipient_name === null || !isId(recipient)) return { address: recipient };

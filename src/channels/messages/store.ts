@@ -134,7 +134,7 @@ export interface ClaimedMessage
   include_arguments: boolean;
 }
 
-/** A channel that is on, and that nobody asked to wait. */
+/** A channel that is on, and that no one asked to wait. */
 const isOpen = sql`c.enabled and (c.paused_until is null or c.paused_until <= platform_now())`;
 const isDue = sql`state = 'pending' and next_attempt_at <= platform_now()
   and (leased_until is null or leased_until <= platform_now())`;

@@ -100,7 +100,7 @@ const step = z
     channel_id: id,
     to: recipients,
     after_minutes: optional(
-      z.int().min(0).max(longestAfter).describe('Sent once, while nobody has decided or acknowledged.'),
+      z.int().min(0).max(longestAfter).describe('Sent once, while no one has decided or acknowledged.'),
       0,
     ),
   })

@@ -34,7 +34,7 @@ interface Envelope {
 
 /**
  * One connection of Socket Mode, which is opened again whenever it ends. The client's own reconnecting is off: a response
- * 503 to it is a rejection that nobody handles, and ends it.
+ * 503 to it is a rejection that no one handles, and ends it.
  */
 export class SlackSocket {
   readonly #parts: SocketParts;

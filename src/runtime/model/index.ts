@@ -30,7 +30,7 @@ type EndpointLlm = Exclude<ResolvedLlm, { kind: 'mock' }>;
 export interface ModelDeps {
   /** The egress's: every connection goes through it. */
   fetch: typeof globalThis.fetch;
-  /** The account of its calls; absent: nobody pays. */
+  /** The account of its calls; absent: no one pays. */
   account?: CallAccount;
   /** The model to ask instead of the configuration's own. */
   name?: string | null;

@@ -10,7 +10,7 @@ interface FieldProblem extends ExpressionProblem {
 /** What a key may not use when only the body, and some headers, of a delivery are signed. */
 const unsignedFields = ['headers', 'source', 'subject', 'time'];
 
-/** The fields of `event` that a key under `scheme` may not use, because they come from headers that nobody signed. */
+/** The fields of `event` that a key under `scheme` may not use, because they come from headers that no one signed. */
 const unsignedUnder = (scheme: string): readonly string[] => {
   if (scheme === 'github') return [...unsignedFields, 'type', 'id'];
   return scheme === 'gitlab' ? [...unsignedFields, 'type'] : unsignedFields;

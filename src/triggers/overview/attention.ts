@@ -113,7 +113,7 @@ export const triggerAttention = async (executor: Executor, allowUnsigned: boolea
       kind: 'events_invalid',
       title: `${counted(total, 'event')} of ${of} were invalid in the last hour`,
       detail:
-        'They started no Work Item: the body could not be read, or the mapping or the key failed. Mend the trigger, then redeliver them.',
+        'They started no Work Item: the body could not be read, or the mapping or the key failed. Fix the trigger, then redeliver them.',
       filter: { outcome: 'invalid' },
     })),
     ...hourLine(refused, refusedFrom, (total, of) => ({

@@ -25,7 +25,7 @@ export interface ChannelKillsReport {
   clicks: number;
   /** GET and HEAD requests to links. */
   looks: number;
-  /** Messages in Slack and mails, with copies that nobody knows of. */
+  /** Messages in Slack and mails, with copies that no one knows of. */
   copies: number;
   problems: string[];
 }
@@ -44,7 +44,7 @@ interface Person {
   cookie: string;
 }
 
-/** What people asked for, by the review: who decides otherwise decided what nobody asked for. */
+/** What people asked for, by the review: who decides otherwise decided what no one asked for. */
 type Asked = Map<string, Set<string>>;
 
 const askedKey = (person: Person, decision: Decision): string => `${person.id} ${decision}`;
@@ -67,7 +67,7 @@ const newPeople = async (at: Fixture, accounts: readonly FakeSlack[]): Promise<P
       users.set(slackId, { id: slackId, team_id: 'T1', is_email_confirmed: true, profile: { email } });
   }
   for (const { users } of accounts) {
-    // Nobody here, another company's, and one whose address Slack has not confirmed.
+    // No one here, another company's, and one whose address Slack has not confirmed.
     users.set('X0', {
       id: 'X0',
       team_id: 'T1',
@@ -297,7 +297,7 @@ const compare = async (at: Fixture, expected: number, { asked, problems }: Crowd
       if (state !== 'decided' || events !== 1 || audits !== 1)
         found.push(`${id} is ${state} with ${events} events and ${audits} audit entries`);
       const key = `${closed_by?.id} ${approvals[0].decision}`;
-      if (!asked.get(id)?.has(key)) found.push(`${id} was decided as nobody asked: ${key} via ${via}`);
+      if (!asked.get(id)?.has(key)) found.push(`${id} was decided as no one asked: ${key} via ${via}`);
     }
     return found;
   });
@@ -390,7 +390,7 @@ export const runChannelKills = async ({
     await at.start(victim);
   }
   await until(async () => (await count(`state = 'open'`)) === 0, 240_000);
-  // Copies that nobody knows of are updated by a click; the others by themselves.
+  // Copies that no one knows of are updated by a click; the others by themselves.
   for (const faulty of [socket, http, smtp]) faulty.disturb(() => ({ delayMs: 0, lost: null }));
   await until(async () => {
     const [{ n }] = await at.inspect((rows) =>

@@ -28,22 +28,22 @@ const inert = { unfurl_links: false, unfurl_media: false, link_names: false, mrk
 /** The scopes that messages and decisions need. */
 const scopes = ['chat:write', 'im:write', 'users:read', 'users:read.email'];
 
-/** There is nobody in Slack for a person: no attempt changes that, and the channel is well. */
-class NobodyThere extends Error {}
+/** There is no one in Slack for a person: no attempt changes that, and the channel is well. */
+class NoRecipient extends Error {}
 
 /** The conversation of a message: that of the channel, or the direct messages of a person. */
 const conversationOf = async (client: WebClient, settings: Settings, to: Outgoing['to']): Promise<string> => {
   if (to === 'channel') {
-    if (settings.conversation === undefined) throw new NobodyThere('The channel has no `conversation`.');
+    if (settings.conversation === undefined) throw new NoRecipient('The channel has no `conversation`.');
     return settings.conversation;
   }
-  if (!('person' in to)) throw new NobodyThere('Slack has no addresses.');
-  const nobody = () =>
-    new NobodyThere(`${to.person.name} has no account in Slack with the e-mail of this platform.`);
+  if (!('person' in to)) throw new NoRecipient('Slack has no addresses.');
+  const noRecipient = () =>
+    new NoRecipient(`${to.person.name} has no account in Slack with the e-mail of this platform.`);
   const { user } = await client.users.lookupByEmail({ email: to.person.email }).catch((error: unknown) => {
-    throw slackFailureOf(error).code === 'users_not_found' ? nobody() : error;
+    throw slackFailureOf(error).code === 'users_not_found' ? noRecipient() : error;
   });
-  if (user?.id === undefined || user.deleted || user.is_bot) throw nobody();
+  if (user?.id === undefined || user.deleted || user.is_bot) throw noRecipient();
   const { channel } = await client.conversations.open({ users: user.id });
   return channel!.id!;
 };
@@ -87,7 +87,7 @@ export const slackKind = ({ egress, publicUrl }: Parts): Kind<'slack'> => ({
     try {
       return { outcome: 'delivered', posted: await postOrUpdate(client, settings, message) };
     } catch (error) {
-      if (error instanceof NobodyThere) {
+      if (error instanceof NoRecipient) {
         return { outcome: 'failed', error: error.message, blamesChannel: false };
       }
       const { code, message: reason, retryAfterMs } = slackFailureOf(error);
