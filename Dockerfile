@@ -12,13 +12,19 @@ COPY package.json package-lock.json ./
 COPY bin ./bin
 COPY packages ./packages
 
-# The application. Scripts of packages are not run, and its own sources are not there yet when npm would build it.
-FROM build AS console
+# The application and the platform. Scripts of packages are not run, and the sources are not there yet when npm would build
+# them.
+FROM build AS built
 RUN npm ci --ignore-scripts --no-audit --no-fund && node bin/node.js
 COPY tsconfig.json openapi.json openapi-app.json ./
 COPY tools ./tools
 COPY console ./console
-RUN npm run console
+COPY migrations ./migrations
+COPY src ./src
+RUN npm run console && npm run program && install -d -o 1000 -g 1000 node_modules/.cache/node
+# Compiled code, which a read-only container could not keep. It is that of a user.
+USER 1000:1000
+RUN node bin/node.js tools/program.ts --start
 
 FROM build AS packages
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && node bin/node.js
@@ -52,8 +58,10 @@ LABEL org.opencontainers.image.title="Agent Platform" \
 RUN install -d -o 1000 -g 1000 /data
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
-COPY --from=console /app/console/dist ./console/dist
-COPY package.json LICENSE THIRD-PARTY.md ./
+COPY --from=built /app/console/dist ./console/dist
+COPY --from=built /app/node_modules/.cache ./node_modules/.cache
+COPY --from=built /app/dist ./dist
+COPY package.json package-lock.json LICENSE THIRD-PARTY.md ./
 COPY migrations ./migrations
 COPY bin ./bin
 COPY packages ./packages

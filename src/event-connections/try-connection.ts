@@ -1,6 +1,5 @@
 import type { Egress } from '../lib/egress.ts';
 import { BrokerFailure, BrokerSteps } from './failures.ts';
-import { testKafka } from './kafka/try.ts';
 import { testNats } from './nats/try.ts';
 import type { ConnectionSettings } from './settings.ts';
 
@@ -16,9 +15,11 @@ export const tryConnection = async (settings: ConnectionSettings, egress: Pick<E
   };
   let failure: BrokerFailure | null = null;
   try {
-    await (settings.kind === 'nats'
-      ? testNats(settings, egress, withinMs, use)
-      : testKafka(settings, egress, withinMs, use));
+    if (settings.kind === 'nats') await testNats(settings, egress, withinMs, use);
+    else {
+      const { testKafka } = await import('./kafka/try.ts');
+      await testKafka(settings, egress, withinMs, use);
+    }
   } catch (error) {
     if (!(error instanceof BrokerFailure)) throw error;
     failure = error;

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import nodemailer from 'nodemailer';
 import { type Address, type Egress, EgressError } from '../../lib/egress.ts';
 import { codeOf, connectTo } from '../../lib/foreign-socket.ts';
 import { escapeHtml } from '../../lib/html.ts';
@@ -66,8 +65,9 @@ const connectToFirst = async (
 };
 
 /** A transport over `socket`, which it ends. TLS checks the name of the host, whatever address was dialled. */
-const transportOver = (socket: Socket, settings: Settings, withinMs: number) => {
+const transportOver = async (socket: Socket, settings: Settings, withinMs: number) => {
   const { secure, host, port, user, password } = parseSmtpUrl(settings.smtp_url)!;
+  const { default: nodemailer } = await import('nodemailer');
   return nodemailer.createTransport({
     host,
     port,
@@ -87,7 +87,7 @@ const transportOver = (socket: Socket, settings: Settings, withinMs: number) => 
 
 const submit = async (socket: Socket, settings: Settings, mail: Mail, withinMs: number): Promise<void> => {
   const { name, address } = parseSender(settings.from)!;
-  const transport = transportOver(socket, settings, withinMs);
+  const transport = await transportOver(socket, settings, withinMs);
   try {
     await transport.sendMail({
       from: { name, address },
@@ -231,7 +231,7 @@ export const emailKind = (parts: Parts): Kind<'email'> => ({
       const socket = await connect();
       steps.passed(`${host}:${port} accepts connections.`);
       steps.begin(encrypted ? 'tls' : user === '' ? 'message' : 'authenticate');
-      const transport = transportOver(socket, settings, steps.msLeft);
+      const transport = await transportOver(socket, settings, steps.msLeft);
       try {
         await steps.within(transport.verify());
       } finally {

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SocketModeClient } from '@slack/socket-mode';
 import { backOff } from '../../lib/back-off.ts';
 import type { Egress } from '../../lib/egress.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -81,6 +80,7 @@ export class SlackSocket {
     const { settings, egress } = this.#parts;
     const { signal } = this.#stop;
     const own = egress.ownConnections();
+    const { SocketModeClient } = await import('@slack/socket-mode');
     const client = new SocketModeClient({
       appToken: settings.app_token!,
       autoReconnectEnabled: false,

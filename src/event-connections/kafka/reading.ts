@@ -1,19 +1,13 @@
 import type { Admin, Consumer } from '@platformatic/kafka';
 import type { Egress } from '../../lib/egress.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
+import { type KafkaSource, mostMessages, type Position, type ReadingCalls } from '../reading/reading.ts';
 import {
-  type KafkaSource,
-  mostMessages,
-  type Position,
-  type Reading,
-  type ReadingCalls,
-} from '../reading/reading.ts';
-import {
+  type Attempt,
   explained,
   pauseFor,
   type Report,
   SourceChanged,
-  supervise,
   takeUntilTaken,
 } from '../reading/supervise.ts';
 import type { KafkaSettings } from '../settings.ts';
@@ -293,15 +287,15 @@ const watchPositions = async (
   }
 };
 
-/** Reads a topic as a member of a group, by attempts, until it is closed. */
-export const readKafka = (
+/** Reads a topic as a member of a group, for as long as it goes. */
+export const readKafkaOnce = (
   settings: KafkaSettings,
   source: KafkaSource,
   given: ReadingCalls,
-  { egress, onUnexpected }: { egress: Pick<Egress, 'resolve'>; onUnexpected: (error: unknown) => void },
-): Reading => {
+  egress: Pick<Egress, 'resolve'>,
+): Attempt => {
   const calls = explained(given);
-  return supervise(async (outer, report) => {
+  return async (outer, report) => {
     const admin = openAdmin(settings, egress);
     const consumer = openConsumer(settings, egress, source.group);
     const end = new AbortController();
@@ -336,5 +330,5 @@ export const readKafka = (
       await watching;
       await withTimeout(Promise.all([consumer.close(), admin.close()]), closeWithinMs).catch(() => {});
     }
-  }, onUnexpected);
+  };
 };

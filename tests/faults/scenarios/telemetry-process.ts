@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compileCache } from '../../harness/process.ts';
 import type { Command, CountersByIntegration, ServerOptions } from '../../harness/telemetry-server.ts';
 import { freePort } from '../../harness/watchdog.ts';
 
+const compiled = join(import.meta.dirname, '../../../node_modules/.cache/node');
 const program = fileURLToPath(new URL('../../harness/telemetry-server.ts', import.meta.url));
 
 /** The telemetry path in a process of its own, which never outlives this one. */
@@ -27,7 +27,7 @@ export interface TelemetryProcess extends AsyncDisposable {
 export const spawnTelemetry = (options: ServerOptions): TelemetryProcess => {
   const child = fork(program, [JSON.stringify(options)], {
     stdio: 'inherit',
-    env: { ...process.env, ...compileCache },
+    env: { ...process.env, NODE_COMPILE_CACHE: compiled },
   });
   const gone = once(child, 'exit');
   const messages = on(child, 'message', { close: ['exit'] });
