@@ -11,16 +11,18 @@ import { percentile } from './runtime/items.ts';
 import { startPlatform } from './telemetry/platform.ts';
 import { startClient, startSink } from './telemetry/processes.ts';
 import { cpuOf } from './telemetry/target.ts';
+import { measureJaeger } from './traces/jaeger.ts';
 import { requestOf, requestsOf, traceOf } from './traces/spans.ts';
 import { openStore, postgresCpu } from './traces/store.ts';
 
 /**
  * The store of traces on PostgreSQL with fsync: what a span costs and takes, reads of a store with many, how soon a span
  * is visible, and what the store takes of what is received.
- * `TRACES_SPANS` (default 2,000,000): in the store that is read; `TRACES_PARTS=store,reads,visible,ingest`: only these.
+ * `TRACES_SPANS` (default 2,000,000): in the store that is read; `TRACES_PARTS=store,reads,visible,ingest,peer`: only these.
+ * `JAEGER_BIN`: the program of Jaeger, as the peer.
  */
 const stored = Number(process.env.TRACES_SPANS ?? 2_000_000);
-const parts = new Set((process.env.TRACES_PARTS ?? 'store,reads,visible,ingest').split(','));
+const parts = new Set((process.env.TRACES_PARTS ?? 'store,reads,visible,ingest,peer').split(','));
 
 interface Figure {
   what: string;
@@ -261,9 +263,16 @@ const ingest = async (postgres: Postgres): Promise<Figure[]> => {
   ];
 };
 
+const peer = async (): Promise<Figure[]> => {
+  const binary = process.env.JAEGER_BIN;
+  if (!binary) return [{ what: 'Jaeger', goal: '', here: 'not measured (JAEGER_BIN)' }];
+  const found = await measureJaeger(binary);
+  return Object.entries(found).map(([what, here]) => ({ what: `Jaeger: ${what}`, goal: '', here }));
+};
+
 export const run = async (): Promise<void> => {
   await using postgres = await startPostgres({ durable: true });
-  const all = { store: storeCosts, reads, visible, ingest };
+  const all = { store: storeCosts, reads, visible, ingest, peer };
   const figures: Figure[] = [];
   for (const [name, measure] of Object.entries(all)) {
     if (!parts.has(name)) continue;
