@@ -48,7 +48,8 @@ eachDatabase((_name, open) => {
       );
     }
     const parts = { db, vault: new Vault([Buffer.alloc(32)]), log: silentLogger, witness: new Witness() };
-    const loop = chainLoop(parts).start();
+    const loop = chainLoop(parts);
+    loop.start();
     let verified = await verifyChain(parts);
     while (verified.checked < 5) verified = await verifyChain(parts);
     await loop.stop();

@@ -1,10 +1,12 @@
 import { advisoryLock, type Database } from '../database/index.ts';
+import type { FeatureLoop } from '../feature.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { sha256, type Vault } from '../lib/crypto.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
 import { findNewestCheckpoint } from './checkpoint-store.ts';
 import { checkpointInterval, signNext, type Witness } from './checkpoints.ts';
+import { ownWrites } from './entries.ts';
 import { recordFault } from './faults.ts';
 import { type AuditRow, findLastChained, listUnchained, updateChained } from './store.ts';
 
@@ -56,10 +58,22 @@ export const chainOnce = async ({
   return { added, holds };
 };
 
+/** The pause while entries are written, in milliseconds. */
+const everyMs = 500;
+/** The pause while this replica writes none: what others wrote before they were killed waits for so long. */
+const idleEveryMs = 30_000;
+/** No transaction takes longer from its entry to its commit. */
+const longestTransactionMs = 60_000;
+
 /** Makes the loop that adds new entries to the chain within a second. `onChained` is called when it has added some. */
-export const chainLoop = (parts: ChainParts, onChained: () => void = () => {}): Loop => {
+export const chainLoop = (parts: ChainParts, onChained: () => void = () => {}): FeatureLoop => {
   let held = true;
-  return new Loop({
+  let isIdle = false;
+  const wake = (): void => {
+    if (isIdle) loop.wake();
+    isIdle = false;
+  };
+  const loop = new Loop({
     name: 'audit chain',
     log: parts.log,
     tick: async () => {
@@ -70,7 +84,20 @@ export const chainLoop = (parts: ChainParts, onChained: () => void = () => {}): 
       }
       held = holds;
       if (added > 0) onChained();
-      return added === checkpointInterval ? 0 : 500;
+      if (added === checkpointInterval) return 0;
+      isIdle = ownWrites.idleMs() > longestTransactionMs;
+      return isIdle ? idleEveryMs : everyMs;
     },
   });
+  return {
+    start: () => {
+      ownWrites.onWrite(wake);
+      loop.start();
+    },
+    stop: async () => {
+      ownWrites.off(wake);
+      await loop.stop();
+    },
+    pass: () => loop.pass(),
+  };
 };

@@ -45,11 +45,25 @@ const batch = 2_000;
 
 const resourceOf = (action: string): string => action.slice(0, action.indexOf('.'));
 
+let writtenAt = Number.NEGATIVE_INFINITY;
+const onWrites = new Set<() => void>();
+
+/** The entries that this process writes. Transactions of other replicas have a replica of their own that looks. */
+export const ownWrites = {
+  /** The time since the last one, in milliseconds; its transaction may not be committed yet. */
+  idleMs: (): number => performance.now() - writtenAt,
+  /** Calls `listener` for each, before it is committed. */
+  onWrite: (listener: () => void): void => void onWrites.add(listener),
+  off: (listener: () => void): void => void onWrites.delete(listener),
+};
+
 /**
  * The statement that inserts these entries in their order, also as a part of a larger one. The context of the actor is
  * stored inside `details`, because the hash of the chain covers a fixed list of columns.
  */
 export const auditInsertion = (actor: Actor, entries: readonly NewEntry[]): RawBuilder<unknown> => {
+  writtenAt = performance.now();
+  for (const listener of onWrites) listener();
   const { principal, requestId } = actor;
   const context = contextOf(actor);
   const rows = entries.map((entry) => ({

@@ -7,7 +7,7 @@ import { deleteRemoved, listRemoved } from './bytes-store.ts';
 /** The channel that a trigger notifies when a file is deleted. */
 export const removedChannel = 'removed_files';
 /** Milliseconds between looks without a notification, and the files that one statement removes. */
-const everyMs = 5_000;
+const everyMs = 60_000;
 const atOnce = 5;
 
 /**

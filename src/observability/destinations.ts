@@ -15,7 +15,7 @@ const channel = 'observability';
  * Milliseconds between reads of the integrations: a notification may be lost unnoticed, as on a half-open
  * connection.
  */
-const rereadEveryMs = 5_000;
+const rereadEveryMs = 15_000;
 
 /**
  * Returns the routing table: for an agent, enabled ∩ (global ∪ the agent's own); for application

@@ -36,8 +36,8 @@ export interface Reviews extends Feature {
   pass(): Promise<void>;
 }
 
-/** The interval between two passes, in milliseconds: what is due is at most that late, and the pass. */
-const everyMs = 5_000;
+/** The interval between two passes, in milliseconds: what is due or missing is seen within 10 s. */
+const everyMs = 9_000;
 
 /** Reviews: all that a Work Item or run waits for, decided together. */
 export const createReviews = ({ db, log }: Services, { sources }: Needs): Reviews => {

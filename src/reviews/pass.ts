@@ -93,6 +93,21 @@ const withdrawOne = (db: Database, condition: RawBuilder<unknown>, id: string): 
     return true;
   });
 
+/** Reads in one transaction what there is to do; each is looked at again under its lock. */
+const lookFor = async (tx: Tx, all: Parts['sources']) => {
+  const due = await listDueReviews(tx, atOnce);
+  const found = [];
+  for (const name of sources) {
+    const source = all[name];
+    const outdated = [];
+    for (const condition of source.outdated) {
+      outdated.push({ condition, ids: await listOpenWhere(tx, name, condition, atOnce) });
+    }
+    found.push({ source, outdated, waiting: await source.listUnreviewed(tx, atOnce) });
+  }
+  return { due, found };
+};
+
 /** Makes one pass. One replica at a time works on reviews: the others leave it to that one. */
 export const passOverReviews = async (parts: Parts): Promise<void> => {
   const { db, log } = parts;
@@ -107,15 +122,12 @@ export const passOverReviews = async (parts: Parts): Promise<void> => {
     }
     return true;
   };
-  const due = await db.run((executor) => listDueReviews(executor, atOnce));
+  const { due, found } = await db.tx((tx) => lookFor(tx, parts.sources));
   if (!(await each(due, (id) => expireOne(parts, id)))) return;
-  for (const name of sources) {
-    const source = parts.sources[name];
-    for (const condition of source.outdated) {
-      const outdated = await db.run((executor) => listOpenWhere(executor, name, condition, atOnce));
-      if (!(await each(outdated, (id) => withdrawOne(db, condition, id)))) return;
+  for (const { source, outdated, waiting } of found) {
+    for (const { condition, ids } of outdated) {
+      if (!(await each(ids, (id) => withdrawOne(db, condition, id)))) return;
     }
-    const waiting = await db.run((executor) => source.listUnreviewed(executor, atOnce));
     if (waiting.length === 0) continue;
     const upgrade = await db.run(findUpgrade);
     if (!(await each(waiting, (id) => openOne(db, source, id, upgrade)))) return;

@@ -19,7 +19,7 @@ import { Refusals } from './refusals.ts';
 import { deleteOldBodies, deleteOldCounts, deleteOldEvents, deleteOldKeys } from './retention.ts';
 import { triggerRoutes } from './routes.ts';
 import { createSettingsStore } from './settings.ts';
-import { countBlocked, updateBlocked } from './store.ts';
+import { countBlocked, triggersChannel, updateBlocked } from './store.ts';
 import { createView } from './view.ts';
 
 export { listTriggersOfConnection } from './brokers/index.ts';
@@ -83,6 +83,7 @@ export const createTriggers = (services: Services, { connections }: Needs): Trig
   const { readings } = brokers;
   const view = createView(services, store, readings);
   const ledger = { db, vault, settings, store, readings, replicaId };
+  const platformLoops = [transitionsLoop(db, log, deliveries), absencesLoop(db, log, deliveries, store)];
   return {
     tag: {
       name: 'Triggers',
@@ -123,7 +124,7 @@ export const createTriggers = (services: Services, { connections }: Needs): Trig
         pass: () => refusals.pass(),
       },
       brokers.loop,
-      ...[transitionsLoop(db, log, deliveries), absencesLoop(db, log, deliveries, store)].map((loop) => ({
+      ...platformLoops.map((loop) => ({
         role: 'scheduler' as const,
         start: () => void loop.start(),
         stop: () => loop.stop(),
@@ -131,7 +132,12 @@ export const createTriggers = (services: Services, { connections }: Needs): Trig
       })),
     ],
     metrics: [...metrics.list, ...brokers.metrics],
-    start: brokers.start,
+    start: async () => {
+      await brokers.start();
+      db.listen(triggersChannel, () => {
+        for (const loop of platformLoops) loop.wake();
+      });
+    },
     stop: async () => deliveries.stop(),
     overview: { attention: triggerAttention, numbers: new TriggerNumbers() },
     countEventsOfAgents,

@@ -156,19 +156,23 @@ const endingOf = async (tx: Tx, agent: Agent, canary: Canary): Promise<'until' |
   return finished >= limit.min_finished && failed / finished > limit.error_rate ? 'error_rate' : null;
 };
 
-/** Ends the canaries that are over, each once, whichever replica sees it first. */
-const endCanaries = async (db: Database): Promise<void> => {
-  for (const id of await db.run(listCanaries)) {
+/** Ends the canaries that are over, each once, whichever replica sees it first. Resolves to how many there were. */
+const endCanaries = async (db: Database): Promise<number> => {
+  const ids = await db.run(listCanaries);
+  for (const id of ids) {
     await db.tx(async (tx) => {
       const agent = await findLockedAgent(tx, id, 'update');
       const ending = agent?.canary ? await endingOf(tx, agent, agent.canary) : null;
       if (agent?.canary && ending) await end(tx, systemActor, agent, agent.canary, ending);
     });
   }
+  return ids.length;
 };
 
 /** The interval, in milliseconds, between two checks whether canaries are over. */
 const everyMs = 10_000;
+/** The same while there is none. */
+const idleEveryMs = 30_000;
 
 /** Ends canaries in the background, on every replica with the role `scheduler`. */
 export const canaryLoop = ({ db, log }: Pick<Services, 'db' | 'log'>): FeatureLoop => {
@@ -176,8 +180,7 @@ export const canaryLoop = ({ db, log }: Pick<Services, 'db' | 'log'>): FeatureLo
     name: 'canaries',
     log,
     tick: async () => {
-      await endCanaries(db);
-      return everyMs;
+      return (await endCanaries(db)) > 0 ? everyMs : idleEveryMs;
     },
   });
   return {

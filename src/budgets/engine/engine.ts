@@ -63,6 +63,8 @@ const roomChannel = 'budget_room';
 const patienceMs = 60_000;
 /** The interval at which all periods are looked at. */
 const sweepEveryMs = 30_000;
+/** The pause between two ticks while there is no budget and nothing asks, if it is less than a third of a lease. */
+const idleEveryMs = 10_000;
 /** The pause before a database that does not respond is asked again for a call that waits. */
 const againMs = 200;
 const mostCallsOfGrant = 50;
@@ -112,6 +114,8 @@ export class BudgetEngine {
   readonly #figures: PeriodFigures;
   #sweptAt = Number.NEGATIVE_INFINITY;
   #isStopped = false;
+  /** When a call last asked, by performance.now(). */
+  #askedAt = Number.NEGATIVE_INFINITY;
   /** The version of the budgets for which `room` was called last. */
   #roomFor = '';
   /** The grants, for the benchmark. */
@@ -179,6 +183,7 @@ export class BudgetEngine {
   async reserve({ subjects, signal, bound }: Call): Promise<Reservation> {
     signal.throwIfAborted();
     if (this.#isStopped) throw stopped();
+    this.#askedAt = performance.now();
     const isUncounted = this.#lease.isFresh && this.#lease.copy.of(subjects).length === 0;
     // A call without a bound must not wait: a budget may count it by then.
     if (isUncounted) return this.#attempt({ subjects, signal, bound: noBound }, null)!;
@@ -543,6 +548,11 @@ export class BudgetEngine {
     if (lost) while ((await db.run((executor) => closeLostShares(executor, leaseSeconds()))) === 200);
     await this.#observe();
     this.#askAgain();
+    const holds = this.#shares.size + this.#retired.size + this.#waiters.size > 0;
+    const isAsked = performance.now() - this.#askedAt < idleEveryMs;
+    // A notification says that there is a budget, and a call confirms that there is none.
+    if (this.#lease.copy.budgets.length === 0 && !holds && !isAsked)
+      return Math.min(idleEveryMs, leaseSeconds() * 300);
     // From one beginning to the next: a database that is slow makes the copy old as it is.
     return Math.max(0, this.#lease.everyMs - (performance.now() - began));
   }

@@ -11,6 +11,8 @@ import { SlackSocket } from './socket.ts';
 /** Slack gives an app ten connections. So many replicas have one each: others may run beside them in a roll-out. */
 const mostReplicas = 4;
 const everyMs = 3_000;
+/** The pause while no channel has an app token: a notification says that one has. */
+const idleEveryMs = 30_000;
 
 interface Parts extends Pick<Services, 'db' | 'log' | 'egress'> {
   store: ChannelSettingsStore;
@@ -49,12 +51,8 @@ export class SlackSockets {
 
   async #tick(): Promise<number> {
     const { db, store, replicaId } = this.#parts;
-    const rows = await db.run(async (executor) =>
-      (await isAmongOldest(executor, replicaId(), 'delivery', mostReplicas))
-        ? listEnabledSlackChannels(executor)
-        : [],
-    );
-    const wanted = new Map(
+    const rows = await db.run(listEnabledSlackChannels);
+    const all = new Map(
       rows.flatMap((row) => {
         const settings = store.open(row) as SettingsOf<'slack'>;
         const { app_token, api_url } = settings;
@@ -63,6 +61,10 @@ export class SlackSockets {
           : [[`${row.id} ${sha256(`${api_url} ${app_token}`)}`, { row, settings }]];
       }),
     );
+    const isOne =
+      all.size > 0 &&
+      (await db.run((executor) => isAmongOldest(executor, replicaId(), 'delivery', mostReplicas)));
+    const wanted = isOne ? all : new Map<string, never>();
     const gone = [...this.#sockets].filter(([key]) => !wanted.has(key));
     for (const [key, socket] of gone) {
       this.#sockets.delete(key);
@@ -71,7 +73,7 @@ export class SlackSockets {
     for (const [key, { row, settings }] of wanted) {
       if (!this.#sockets.has(key)) this.#sockets.set(key, this.#open(row.id, settings));
     }
-    return everyMs;
+    return all.size > 0 ? everyMs : idleEveryMs;
   }
 
   #open(channelId: string, settings: SettingsOf<'slack'>): SlackSocket {

@@ -30,6 +30,8 @@ export type ExtractionSummary = Pick<ExtractionRecord, 'file' | 'provider' | 'va
 /** The heartbeat of extractions, and the silence after which one counts as abandoned. */
 const aliveEveryMs = 3_000;
 const silentAfterSeconds = 15;
+/** The pause while this replica works on none: those of a replica that was killed end so much later. */
+const idleEveryMs = 15_000;
 
 const interrupted = { code: 'interrupted', message: 'The replica that worked on the extraction ended.' };
 
@@ -178,7 +180,7 @@ export class Extractions {
       for (const id of ids) if (!alive.has(id)) this.cancel(id);
     }
     await this.#endAbandoned({ seconds: silentAfterSeconds, replica: null });
-    return aliveEveryMs;
+    return ids.length > 0 ? aliveEveryMs : idleEveryMs;
   }
 
   #endAbandoned(which: { seconds: number; replica: string | null }): Promise<void> {

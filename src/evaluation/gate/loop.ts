@@ -23,6 +23,8 @@ interface Parts {
 
 /** The interval, in milliseconds, at which checks are looked at whose notification was lost. */
 const everyMs = 10_000;
+/** The same while there is none. */
+const idleEveryMs = 30_000;
 
 const apply = async (tx: Tx, gates: Agents['gates'], read: Check, decision: Decision): Promise<void> => {
   const locked = await gates.lockCheck(tx, read);
@@ -59,13 +61,14 @@ export const checkLoop = (parts: Parts): FeatureLoop & { listen(): void } => {
     name: 'gates',
     log,
     tick: async () => {
-      for (const check of await db.run(gates.listChecks)) {
+      const checks = await db.run(gates.listChecks);
+      for (const check of checks) {
         // A check that fails keeps no other waiting. It is tried again, and people can cancel it.
         await advance(parts, check).catch((error: unknown) => {
           log.error({ publication_id: check.id, error: messageOf(error) }, 'the check of a gate failed');
         });
       }
-      return everyMs;
+      return checks.length > 0 ? everyMs : idleEveryMs;
     },
   });
   return {

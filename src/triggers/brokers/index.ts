@@ -13,6 +13,8 @@ export { listTriggersOfConnection } from './store.ts';
 const tickMs = 4_000;
 /** The same while a reading begins or fails. */
 const shortTickMs = 1_000;
+/** The same while no trigger reads a broker: a notification says that one does. */
+const idleTickMs = 30_000;
 
 export interface Brokers {
   loop: FeatureLoop;
@@ -32,6 +34,7 @@ export const createBrokers = (parts: ReadingsParts): Brokers => {
       await readings.reconcile();
       await readings.save();
       readings.sweep();
+      if (readings.size === 0) return idleTickMs;
       return readings.allRead ? tickMs : shortTickMs;
     },
   });

@@ -106,6 +106,11 @@ export class BrokerReadings {
     });
   }
 
+  /** The triggers that this replica reads. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
   /** Whether every trigger of this replica is read. */
   get allRead(): boolean {
     return [...this.#entries.values()].every(({ reading }) => reading.status().state === 'ok');

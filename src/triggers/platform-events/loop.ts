@@ -4,10 +4,11 @@ import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
 import type { Deliveries } from '../deliveries/deliveries.ts';
 import type { Delivery } from '../deliveries/delivery.ts';
-import type { SettingsOf, SettingsStore } from '../settings.ts';
+import type { Kind, SettingsOf, SettingsStore } from '../settings.ts';
 import {
   type DueAbsence,
   findLastSeen,
+  isKindEnabled,
   listDueAbsences,
   listPending,
   type PendingEvent,
@@ -18,6 +19,23 @@ import {
 const everyMs = 400;
 const mostAtOnce = 500;
 const absencesEveryMs = 1_000;
+/** The pause while no trigger of the kind is enabled, and the time after which that is asked again. A notification says it. */
+const idleEveryMs = 30_000;
+
+/** Runs `look` while a trigger of the kind is enabled. Resolves to the pause after it, in milliseconds. */
+const whileEnabled = (db: Database, kind: Kind, look: () => Promise<number>): (() => Promise<number>) => {
+  let enabledUntil = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() >= enabledUntil) {
+      if (!(await db.run((executor) => isKindEnabled(executor, kind)))) {
+        await look();
+        return idleEveryMs;
+      }
+      enabledUntil = performance.now() + idleEveryMs;
+    }
+    return look();
+  };
+};
 
 /** An event of the platform itself. Several replicas may find it: only the first stores it. */
 const deliveryOf = (
@@ -51,12 +69,12 @@ export const transitionsLoop = (db: Database, log: Logger, deliveries: Deliverie
     name: 'events of Work Items',
     log,
     maxRetryMs: 2_000,
-    tick: async () => {
+    tick: whileEnabled(db, 'work_item', async () => {
       const pending = await db.run((executor) => listPending(executor, mostAtOnce));
       if (pending.length === 0) return everyMs;
       await deliveries.deliverAll(pending.map(toDelivery));
       return pending.length === mostAtOnce ? 0 : everyMs;
-    },
+    }),
   });
 
 const absenceDelivery = (
@@ -123,11 +141,11 @@ export const absencesLoop = (db: Database, log: Logger, deliveries: Deliveries, 
     name: 'absences',
     log,
     maxRetryMs: 2_000,
-    tick: async () => {
+    tick: whileEnabled(db, 'absence', async () => {
       for (const row of await db.run(listDueAbsences)) {
         const { settings } = store.open({ ...row, kind: 'absence' }) as { settings: SettingsOf['absence'] };
         await checkAbsence(db, deliveries, row, settings);
       }
       return absencesEveryMs;
-    },
+    }),
   });

@@ -1,4 +1,5 @@
 import { type Executor, sql } from '../../database/index.ts';
+import type { Kind } from '../settings.ts';
 
 export interface PendingEvent {
   id: string;
@@ -19,6 +20,13 @@ export const listPending = async (executor: Executor, limit: number): Promise<Pe
     executor,
   );
   return rows;
+};
+
+/** Whether a trigger of the kind is enabled. */
+export const isKindEnabled = async (executor: Executor, kind: Kind): Promise<boolean> => {
+  const { rows } = await sql<{ is: boolean }>`
+    select exists (select from triggers where kind = ${kind} and enabled) as is`.execute(executor);
+  return rows[0]!.is;
 };
 
 /** A trigger whose window has ended, or that waits to see again what was missing. */
