@@ -110,7 +110,7 @@ const environment = z.object({
     .transform(parseNatsAddress)
     .refine(
       (address) => address !== null,
-      'must be a nats:// or tls:// address, as nats://host:4222/stream, or those of one cluster, each of them whole, as nats://a:4222,nats://b:4222',
+      'must be a nats:// or tls:// address, as nats://host:4222/stream, or a list of those of one cluster, as nats://a:4222,b:4222,c:4222',
     )
     .optional(),
   ALLOW_STDIO_TOOL_SERVERS: z

@@ -31,6 +31,8 @@ export interface NatsOptions {
   maxPayload?: string;
   /** The block `authorization` of its configuration; without it anyone may connect. */
   authorization?: string;
+  /** The block `cluster` of its configuration, and the name by which the others know it. */
+  cluster?: { name: string; lines: string };
   /** Only over TLS, with this key and certificate (PEM). */
   tls?: { key: string; cert: string };
 }
@@ -107,11 +109,12 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
 const writeConfig = async (
   path: string,
   storage: string,
-  { jetstream = '', maxPayload, authorization, tls }: NatsOptions,
+  { jetstream = '', maxPayload, authorization, cluster, tls }: NatsOptions,
 ): Promise<void> => {
   const lines = [`jetstream { store_dir: "${storage}", sync_interval: always\n${jetstream} }`];
   if (maxPayload !== undefined) lines.push(`max_payload: ${maxPayload}`);
   if (authorization !== undefined) lines.push(`authorization { ${authorization} }`);
+  if (cluster !== undefined) lines.push(`server_name: ${cluster.name}`, `cluster { ${cluster.lines} }`);
   if (tls !== undefined) {
     const [cert, key] = [`${path}.cert`, `${path}.key`];
     await writeFile(cert, tls.cert);

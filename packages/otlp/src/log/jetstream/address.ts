@@ -15,22 +15,31 @@ export interface NatsAddress {
 const defaultStream = 'agent_platform_telemetry';
 const defaultPort = 4222;
 
-const server = '(nats|tls)://([^/@\\s,]+@)?([^/@\\s,:[\\]]+|\\[[0-9a-fA-F:]+\\])(:\\d{1,5})?';
-const pattern = new RegExp(`^${server}(/[A-Za-z0-9_-]{0,64})?(\\s*,\\s*${server}/?)*$`);
+const scheme = '(?:nats|tls)://';
+const server = '(?:[^/@\\s,]+@)?(?:[^/@\\s,:[\\]]+|\\[[0-9a-fA-F:]+\\])(?::\\d{1,5})?';
+const name = '/(?<name>[A-Za-z0-9_-]{0,64})';
+const comma = '\\s*,\\s*';
+/** The name of the stream follows the first server. The scheme of the others may be left out. */
+const namedFirst = new RegExp(`^${scheme}${server}(?:${name})?(?:${comma}(?:${scheme})?${server}/?)*$`);
+/** It follows the last server, where the scheme is written once. */
+const namedLast = new RegExp(`^${scheme}${server}(?:${comma}${server})+${name}$`);
 
 /**
- * Parses `nats://USER:PASSWORD@HOST:PORT/STREAM`, or `nats://TOKEN@HOST`, or a comma-separated list of those for the
- * servers of a cluster, of which the first names stream and user; `tls://` likewise. Null if `value` is none of these.
+ * Parses `nats://USER:PASSWORD@HOST:PORT/STREAM`, or `nats://TOKEN@HOST`, or a comma-separated list for the servers of
+ * a cluster, of which the first names the user: `nats://a:4222,b:4222/STREAM`, or each of them whole, of which the first
+ * names the stream; `tls://` likewise. Null if `value` is none of these.
  */
 export const parseNatsAddress = (value: string): NatsAddress | null => {
-  if (!pattern.test(value)) return null;
+  const match = namedFirst.exec(value) ?? namedLast.exec(value);
+  if (match === null) return null;
   try {
-    const urls = value.split(',').map((one) => new URL(one.trim()));
-    const { protocol, pathname, username, password } = urls[0]!;
+    const [first = '', ...others] = value.split(',').map((one) => one.trim());
+    const { protocol, username, password } = new URL(first);
+    const urls = [first, ...others].map((one) => new URL(one.includes('://') ? one : `${protocol}//${one}`));
     if (urls.some((url) => url.protocol !== protocol)) return null;
     return {
       servers: urls.map(({ hostname, port }) => `${hostname}:${port || defaultPort}`),
-      stream: pathname.slice(1) || defaultStream,
+      stream: match.groups?.name || defaultStream,
       ...(protocol === 'tls:' ? { tls: {} } : {}),
       ...credentials(decodeURIComponent(username), decodeURIComponent(password)),
     };

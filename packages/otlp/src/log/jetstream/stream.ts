@@ -13,6 +13,7 @@ import { connect, errors, headers, type NatsConnection, nanos } from '@nats-io/t
 import { TelemetryLogError, TelemetryLogRefusal } from '../log.ts';
 import { messageOf } from '../message-of.ts';
 import type { NatsAddress } from './address.ts';
+import { findOrCreate, serversOf, wantedCopies } from './create.ts';
 import type { Logger } from './logger.ts';
 
 /** A message of the stream without its payload. */
@@ -31,8 +32,6 @@ const oldestServer = [2, 10, 23] as const;
 /** If an acknowledgement takes longer, the message is published again, under the same id. */
 const publishWithinMs = 2_000;
 const requestTimeoutMs = 5_000;
-/** A publish under the same id within this time is stored once. */
-const duplicateWindowMs = 120_000;
 /** The server removes a consumer after this time without a request. */
 const inactiveMs = 30_000;
 const fetchMessages = 500;
@@ -122,25 +121,19 @@ export class LogStream {
       if (!connection.info?.jetstream)
         throw new TelemetryLogRefusal('JetStream is not enabled on the server');
       const manager = await jetstreamManager(connection, { timeout: requestTimeoutMs });
-      const info = await manager.streams
-        .add({
-          name,
-          subjects: [`${name}.head`, `${name}.chunk`],
-          storage: 'file',
-          retention: 'limits',
-          discard: 'new',
-          allow_direct: true,
-          duplicate_window: nanos(duplicateWindowMs),
-        })
-        .catch((error) => {
-          // The stream exists with another configuration: an operator's own limits and copies are welcome.
-          if (error instanceof JetStreamApiError && error.code === 10058) return manager.streams.info(name);
-          throw error;
-        });
+      const servers = serversOf(connection, server.servers);
+      const info = await findOrCreate(manager, name, servers);
       const fault = faultOf(info.config);
       if (fault) throw new TelemetryLogRefusal(`the stream ${name} cannot be used: ${fault}`);
+      const copies = info.config.num_replicas;
+      if (copies < wantedCopies && servers >= wantedCopies) {
+        log.warn(
+          { stream: name, copies, servers },
+          `the telemetry log has fewer than ${wantedCopies} copies on its cluster, and is away or lost with a server that has one: nats stream edit ${name} --replicas ${wantedCopies}`,
+        );
+      }
       log.info(
-        { stream: name, server: version, copies: info.config.num_replicas },
+        { stream: name, server: version, copies },
         'the telemetry log is on JetStream; what is acknowledged outlives a power cut only with `sync_interval: always`',
       );
       return new LogStream(

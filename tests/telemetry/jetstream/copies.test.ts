@@ -1,0 +1,72 @@
+import { LogStream, parseNatsAddress } from '@agent-platform/otlp/jetstream';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Logger } from '../../../src/lib/log.ts';
+import { describeWithNats, startNats } from '../../harness/nats.ts';
+import { type NatsCluster, startNatsCluster } from '../../harness/nats-cluster.ts';
+
+/** Opens the stream, as a start of the platform does. Resolves to the warnings of its log. */
+const open = async (url: string): Promise<string[]> => {
+  const warn = vi.fn();
+  const log = { warn, info: () => {}, debug: () => {}, error: () => {} } as unknown as Logger;
+  const stream = await LogStream.open(parseNatsAddress(url)!, log);
+  await stream.close();
+  return warn.mock.calls.map((line) => JSON.stringify(line));
+};
+
+describeWithNats('the copies of the telemetry log', () => {
+  let cluster: NatsCluster;
+  let connection: NatsConnection;
+  let manager: JetStreamManager;
+  beforeAll(async () => {
+    cluster = await startNatsCluster();
+    connection = await connect({ servers: cluster.servers.map(({ url }) => url) });
+    manager = await jetstreamManager(connection);
+  }, 60_000);
+  afterAll(async () => {
+    await connection?.close();
+    await cluster?.[Symbol.asyncDispose]();
+  });
+  const copies = async (stream: string) => (await manager.streams.info(stream)).config.num_replicas;
+
+  test('are three on a cluster of three, also when three replicas start at once', async () => {
+    const warnings = await Promise.all(Array.from({ length: 3 }, () => open(`${cluster.url}/fresh`)));
+    expect(await copies('fresh')).toBe(3);
+    expect(warnings.flat()).toEqual([]);
+  });
+
+  test('are three if the address names one server of the three', async () => {
+    expect(await open(`${cluster.servers[0]!.url}/one`)).toEqual([]);
+    expect(await copies('one')).toBe(3);
+  });
+
+  test('stay as they are on a stream that exists, and fewer are reported with the command that helps', async () => {
+    await manager.streams.add({
+      name: 'old',
+      subjects: ['old.head', 'old.chunk'],
+      discard: 'new',
+      num_replicas: 1,
+    });
+    const [warning] = await open(`${cluster.url}/old`);
+    expect(warning).toContain('"copies":1,"servers":3');
+    expect(warning).toContain('nats stream edit old --replicas 3');
+    expect(await copies('old')).toBe(1);
+    await manager.streams.update('old', { num_replicas: 3 });
+    expect(await open(`${cluster.url}/old`)).toEqual([]);
+  });
+
+  test('are three when a server of the cluster comes a moment later', async () => {
+    const [, , third] = cluster.servers;
+    await third!.kill('SIGKILL');
+    const opened = open(`${cluster.url}/late`);
+    await third!.start();
+    expect(await opened).toEqual([]);
+    expect(await copies('late')).toBe(3);
+  });
+
+  test('are one on a server that is alone, and nothing is reported', async () => {
+    await using alone = await startNats();
+    expect(await open(alone.url)).toEqual([]);
+  });
+});
