@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { id, optional, pageOf, pageQuery, text, timestamp } from '../http/index.ts';
 import { alertKinds, type SentMessage } from '../lib/announcer.ts';
 import { severities } from '../lib/attention.ts';
-import { isId } from '../lib/ids.ts';
 import { sentMessages } from '../resource/index.ts';
 import { subjectTypes } from './kinds.ts';
 import type { AlertRow } from './store.ts';
@@ -42,13 +41,11 @@ export const alert = z
 
 export const alertPage = pageOf('AlertPage', alert);
 
-const optionalId = z.string().refine(isId, 'must be an id').optional();
-
 export const listQuery = pageQuery.extend({
   state: z.enum(['firing', 'resolved']).optional(),
   kind: z.enum(alertKinds).optional(),
-  rule_id: optionalId,
-  agent_id: optionalId,
+  rule_id: z.string().optional(),
+  agent_id: z.string().optional(),
   acknowledged: z
     .enum(['true', 'false'])
     .optional()

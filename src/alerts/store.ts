@@ -8,6 +8,7 @@ import {
   type Table,
   type Tx,
 } from '../database/index.ts';
+import { isId } from '../lib/ids.ts';
 import type { Who } from '../lib/principal.ts';
 import type { AlertKind, Severity, SubjectType } from './kinds.ts';
 
@@ -87,11 +88,13 @@ const select = (executor: Executor, isAdmin: boolean) => {
 };
 
 /** Newest first. `isAdmin`: also those for administrators. */
-export const listAlerts = (
+export const listAlerts = async (
   executor: Executor,
   { limit, next, state, kind, rule_id, agent_id, acknowledged }: AlertFilter,
   isAdmin: boolean,
 ): Promise<AlertRow[]> => {
+  // No alert has what is not an id.
+  if ([rule_id, agent_id].some((one) => one !== undefined && !isId(one))) return [];
   let found = select(executor, isAdmin);
   if (state !== undefined) found = found.where('state', '=', state);
   if (kind !== undefined) found = found.where('kind', '=', kind);

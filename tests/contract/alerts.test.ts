@@ -512,6 +512,8 @@ onEachDatabase((at) => {
     expect([await found('acknowledged=true'), await found('acknowledged=false')]).toEqual([1, 0]);
     expect([await found('kind=missed'), await found('kind=late')]).toEqual([1, 0]);
     expect([await found(`agent_id=${alert.agent_id}`), await found(`agent_id=${newId()}`)]).toEqual([1, 0]);
+    // As in every list, what cannot be an id is one that nothing has.
+    expect([await found('agent_id=x'), await found('rule_id=x')]).toEqual([0, 0]);
     expect((await ok(at().app.get('/me'))).firing_alerts).toBe(0);
     looks.seconds += 1;
     expect(await lines()).toEqual([]);
