@@ -12,16 +12,18 @@ import { insertAgents } from '../tests/harness/agents.ts';
 
 import { client } from '../tests/harness/http.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
-import { spawnPlatform } from '../tests/harness/process.ts';
+import { type PlatformProcess, spawnPlatform } from '../tests/harness/process.ts';
 import { interceptStatements } from '../tests/harness/statements.ts';
 import { cpuOf } from './telemetry/target.ts';
 
-/** Requests in flight at once, seconds of one measurement, and how many measurements of each server, alternating. */
+/** Requests in flight at once; seconds of one measurement, and how many measurements of each server, alternating. */
 const connections = 16;
-const seconds = Number(process.env.API_SECONDS ?? 4);
-const rounds = 3;
-/** Before that, of each server: in the first 10 s of an operation its code is still being compiled. */
-const warmSeconds = 10;
+const whole = {
+  seconds: Number(process.env.API_SECONDS ?? 4),
+  rounds: 3,
+  /** Before that, of each server: in the first 10 s of an operation its code is still being compiled. */
+  warmSeconds: 10,
+};
 
 interface Statement {
   text: string;
@@ -55,7 +57,7 @@ const statementsOf = async (fn: () => Promise<unknown>): Promise<Statement[]> =>
 /**
  * Creates agents with 20 schedules each, and 2,000 Work Items of the first. Returns the agents' ids and one schedule's.
  */
-const seed = async (api: ReturnType<typeof client>, url: string) => {
+export const seed = async (api: ReturnType<typeof client>, url: string) => {
   const settings = { RATE_LIMIT_REQUESTS_PER_SECOND: 0, MAX_SCHEDULES_PER_AGENT: 100_000 };
   if ((await api.patch('/advanced-settings', settings)).status !== 200) throw new Error('no settings');
   const agents = Array.from({ length: 100 }, newId);
@@ -80,7 +82,8 @@ const seed = async (api: ReturnType<typeof client>, url: string) => {
   return { agents, schedule: schedules[0]! };
 };
 
-const operationsOn = async (url: string, agents: string[], schedule: string): Promise<Operation[]> => {
+/** The operations that are compared. */
+export const operationsOn = async (url: string, agents: string[], schedule: string): Promise<Operation[]> => {
   const db = await openPostgres(url, silentLogger);
   const agent = agents[0]!;
   const definition = {
@@ -197,7 +200,10 @@ const measure = async (side: Side, forSeconds: number): Promise<Measured> => {
 const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 /** The medians of the sides, which alternate. */
-const compare = async (sides: Side[]): Promise<Measured[]> => {
+export const compare = async (
+  sides: Side[],
+  { warmSeconds, seconds, rounds } = whole,
+): Promise<Measured[]> => {
   for (const side of sides) await measure(side, warmSeconds);
   const measured = sides.map((): Measured[] => []);
   for (let round = 0; round < rounds; round++) {
@@ -220,7 +226,7 @@ const rowOf = (operation: string, statements: number, here: Measured, there: Mea
 });
 
 /** An API key in the table, and the cookie of a session that was made with it. */
-const credentialsOf = async (platform: { url: string; key: string }) => {
+export const credentialsOf = async (platform: { url: string; key: string }) => {
   const made = await client(`${platform.url}/api/v2`, platform.key).post('/api-keys', {
     name: 'bench',
     role: 'member',
@@ -233,6 +239,20 @@ const credentialsOf = async (platform: { url: string; key: string }) => {
     key: { authorization: `Bearer ${key}` },
     cookie: { cookie, 'sec-fetch-site': 'same-origin' },
   };
+};
+
+/** The platform and bare Fastify, with the same operation. */
+export const sidesOf = (
+  { name, method, paths, body }: Operation,
+  platform: PlatformProcess,
+  bare: PlatformProcess,
+): [Side, Side] => {
+  const credential = { authorization: `Bearer ${platform.key}` };
+  const { url: origin, pid } = platform;
+  return [
+    { origin, pid, method, paths: paths.map((path) => `/api/v2${path}`), body, credential },
+    { origin: bare.url, pid: bare.pid, method, paths: [`/${name}`], body, credential },
+  ];
 };
 
 /**
@@ -251,26 +271,14 @@ export const run = async (): Promise<void> => {
     databaseUrl,
     env: { OPERATIONS: JSON.stringify(operations) },
   });
-  const credential = { authorization: `Bearer ${platform.key}` };
   const rows = [];
-  const sidesOf = ({ name, method, paths, body }: Operation): [Side, Side] => [
-    {
-      origin: platform.url,
-      pid: platform.pid,
-      method,
-      paths: paths.map((path) => `/api/v2${path}`),
-      body,
-      credential,
-    },
-    { origin: bare.url, pid: bare.pid, method, paths: [`/${name}`], body, credential },
-  ];
   for (const operation of operations) {
-    const [here, there] = await compare(sidesOf(operation));
+    const [here, there] = await compare(sidesOf(operation, platform, bare));
     rows.push(rowOf(operation.name, operation.statements.length, here!, there!));
   }
   // The credentials take turns, so that both meet the same machine.
   const [read] = operations;
-  const [ours, theirs] = sidesOf(read!);
+  const [ours, theirs] = sidesOf(read!, platform, bare);
   const credentials = await credentialsOf(platform);
   const [byKey, byCookie, there] = await compare([
     { ...ours, credential: credentials.key },

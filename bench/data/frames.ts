@@ -18,7 +18,7 @@ const csvOf = (): Buffer => {
   return Buffer.from(lines.join('\n'));
 };
 
-const aggregate =
+export const aggregate =
   'select region, sum(amount) as total, count(*) as n from big group by region order by total desc';
 
 /** What a person takes to look at a page, at the least. */
@@ -40,9 +40,9 @@ const peakDuring = async <T>(pid: number, fn: () => Promise<T>): Promise<{ peak:
   return { peak, result };
 };
 
-/** A data frame of many rows: made, paged, aggregated and exported. DuckDB in this process is its measure. */
-export const measureFrames = async (rig: Rig): Promise<Figure[]> => {
-  const { api, platform } = rig;
+/** Makes the data frame `big` of many rows from an uploaded file. */
+export const makeBigFrame = async (rig: Rig) => {
+  const { api } = rig;
   const agent = await body(api.post('/agents', { name: 'Analyst', mode: 'conversational' }));
   const conversation = await body(api.post(`/agents/${agent.id}/conversations`, {}));
   const path = `/agents/${agent.id}/conversations/${conversation.id}`;
@@ -54,12 +54,18 @@ export const measureFrames = async (rig: Rig): Promise<Figure[]> => {
   const uploadMs = performance.now() - begunUpload;
 
   const begunMake = performance.now();
-  const waitsMake = await waitsDuring(rig, () =>
+  const waits = await waitsDuring(rig, () =>
     body(
       api.post(`${path}/data-frames`, { name: 'big', source: { kind: 'file', file_id: file.id } }, limits),
     ),
   );
-  const makeMs = performance.now() - begunMake;
+  return { path, csv, uploadMs, makeMs: performance.now() - begunMake, waits };
+};
+
+/** A data frame of many rows: made, paged, aggregated and exported. DuckDB in this process is its measure. */
+export const measureFrames = async (rig: Rig): Promise<Figure[]> => {
+  const { api, platform } = rig;
+  const { path, csv, uploadMs, makeMs, waits: waitsMake } = await makeBigFrame(rig);
 
   const page = () => body(api.get(`${path}/data-frames/big/rows?limit=100`));
   const pageMs = await medianMs(10, page, readingMs);
@@ -126,7 +132,7 @@ export const measureFrames = async (rig: Rig): Promise<Figure[]> => {
 };
 
 /** DuckDB without a platform: the same statements on the same file, its results read to their end. */
-const measureBare = async (csv: Buffer) => {
+export const measureBare = async (csv: Buffer) => {
   const folder = await mkdtemp(join(tmpdir(), 'ap-bench-'));
   try {
     await writeFile(join(folder, 'big.csv'), csv);

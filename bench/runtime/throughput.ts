@@ -23,15 +23,17 @@ interface Round {
   databaseMs: number;
 }
 
-const round = async (
+/** Carries `count` Work Items to COMPLETED. */
+export const round = async (
   db: Database,
   agents: readonly string[],
   cpuMicros: () => { platform: number; database: number },
+  count = items,
 ): Promise<Round> => {
   await removeItems(db);
   const before = cpuMicros();
-  await seedItems(db, agents, items, oneStep);
-  await until(async () => (await countCompleted(db)) === items, 300_000, 200);
+  await seedItems(db, agents, count, oneStep);
+  await until(async () => (await countCompleted(db)) === count, 300_000, 200);
   const after = cpuMicros();
   const { rows } = await db.run((executor) =>
     sql<{
@@ -41,9 +43,9 @@ const round = async (
     ),
   );
   return {
-    rate: items / rows[0]!.seconds,
-    platformMs: (after.platform - before.platform) / 1_000 / items,
-    databaseMs: (after.database - before.database) / 1_000 / items,
+    rate: count / rows[0]!.seconds,
+    platformMs: (after.platform - before.platform) / 1_000 / count,
+    databaseMs: (after.database - before.database) / 1_000 / count,
   };
 };
 
