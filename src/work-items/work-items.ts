@@ -195,8 +195,8 @@ const refusal = (item: WorkItem, action: Action): ApiError => {
 };
 
 /**
- * The refusal of an action that came too late. If `reviewId` was closed in the meantime, or what waited just continued, it
- * says who decided, and when.
+ * The refusal of an action that came too late. If `reviewId` was closed in the meantime, or someone continues what waited
+ * before, it says who decided, and when: also if the Work Item has finished by then, which takes a moment at most.
  */
 const lateRefusal = async (
   tx: Tx,
@@ -207,8 +207,7 @@ const lateRefusal = async (
 ): Promise<ApiError> => {
   const refused = refusal(item, action);
   if (reviewId !== undefined) return reviewCalls.closedError(tx, reviewId, principal, refused.context);
-  const isLate = action === 'continue' && (item.status === 'PENDING' || item.status === 'EXECUTING');
-  const last = isLate ? await reviewCalls.findLast(tx, 'work_item', item.id) : undefined;
+  const last = action === 'continue' ? await reviewCalls.findLast(tx, 'work_item', item.id) : undefined;
   if (!last) return refused;
   return reviewCalls.closedError(tx, last.id, principal, refused.context, refused.message);
 };
