@@ -93,6 +93,11 @@ export class Column {
     return { datatype: this.#candidates.includes('Float') ? 'Float' : 'String', precision: 0, scale: 0 };
   }
 
+  /** True if no further value changes anything: the column is text, and no person takes it for numbers or dates. */
+  get isText(): boolean {
+    return this.#kind !== undefined && this.#candidates.length === 0 && !this.#looksTyped;
+  }
+
   /** True if its values look like numbers or dates, and one of them can be read in two ways. */
   get isAmbiguous(): boolean {
     return this.#looksTyped && this.#sawAmbiguous;

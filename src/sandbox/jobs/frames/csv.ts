@@ -4,7 +4,7 @@ import type { Cell } from './column.ts';
 const separators = [',', ';', '\t', '|'];
 
 /** The separator that the first line has most of outside of quoted cells; a comma if several have as many. */
-const separatorOf = (text: string): string => {
+export const separatorOf = (text: string): string => {
   const counts = separators.map(() => 0);
   let beginsCell = true;
   for (let at = 0; at < text.length && text[at] !== '\n' && text[at] !== '\r'; at++) {

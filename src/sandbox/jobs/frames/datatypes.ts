@@ -15,7 +15,7 @@ export type FrameDatatype = (typeof frameDatatypes)[number];
 const integer = /^-?(?:0|[1-9]\d{0,17})$/;
 const decimal = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 const float = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
-const date = /^(\d{4})-(\d\d)-(\d\d)$/;
+const date = /^\d{4}-\d\d-\d\d$/;
 const clock = '(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,6})?)?';
 const time = new RegExp(`^${clock}$`);
 const dateTime = new RegExp(`^(\\d{4}-\\d\\d-\\d\\d)[T ]${clock}$`);
@@ -24,15 +24,14 @@ const dateTimeTz = new RegExp(`^(\\d{4}-\\d\\d-\\d\\d)[T ]${clock}(?:Z|[+-](?:0\
 /** DuckDB holds at most this many digits in a DECIMAL. */
 export const maxDecimalDigits = 38;
 
+const daysOf = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
 const isDay = (text: string): boolean => {
-  const [, year, month, day] = date.exec(text) ?? [];
-  if (year === undefined) return false;
-  const days = new Date(Date.UTC(2000, Number(month), 0)).getUTCDate();
-  const leap = Number(year) % 4 === 0 && (Number(year) % 100 !== 0 || Number(year) % 400 === 0);
-  const last = Number(month) === 2 && !leap ? 28 : days;
-  return (
-    Number(year) >= 1 && Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= last
-  );
+  if (!date.test(text)) return false;
+  const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))];
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const last = month === 2 && !leap ? 28 : daysOf[month - 1];
+  return year >= 1 && last !== undefined && day >= 1 && day <= last;
 };
 
 /** Returns whether the text is a value of the datatype as inference reads it. */

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { JobFault } from '../fault.ts';
-import { readTextFile } from '../text-file.ts';
+import { beginsWithMark, readTextFile } from '../text-file.ts';
 import {
   cellsFile,
   type FrameWarning,
@@ -12,9 +12,10 @@ import {
 import { readCsv } from './csv.ts';
 import type { FrameDatatype } from './datatypes.ts';
 import { readJson, readNdjson } from './json.ts';
+import { type PlainCsv, readPlainCsv } from './plain-csv.ts';
 import { describeRelation, fileText, queryRows, writeFrame } from './relation.ts';
 import { readSpreadsheet } from './spreadsheet.ts';
-import { quoteName } from './values.ts';
+import { quoteName, quoteText } from './values.ts';
 
 type FrameFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'xlsx' | 'parquet';
 
@@ -40,12 +41,11 @@ export interface FrameMade {
 
 const source = 'source';
 
-const stage = async (format: Exclude<FrameFormat, 'parquet'>, input: FrameReadInput): Promise<Staged> => {
+const stage = async (format: 'json' | 'ndjson' | 'xlsx', input: FrameReadInput): Promise<Staged> => {
   const options = { asked: input.columns, maxRows: input.maxRows, header: input.header };
   if (format === 'json') return stageObjects(readJson(readTextFile(source)), options);
   if (format === 'ndjson') return stageObjects(readNdjson(readTextFile(source)), options);
-  if (format === 'xlsx') return stageLists(readSpreadsheet(source, input.sheet), options);
-  return stageLists(readCsv(readTextFile(source), format === 'tsv' ? '\t' : undefined), options);
+  return stageLists(readSpreadsheet(source, input.sheet), options);
 };
 
 /** The expression that makes a staged text the value of its column. */
@@ -77,28 +77,78 @@ const typed = ({ datatype, precision, scale }: StagedColumn, cell: string): stri
 /** The largest row in bytes, and DuckDB's buffer, which must hold it. */
 const maxRowBytes = 16 * 1024 * 1024;
 
-/** Makes the frame of the cells that were staged. */
-export const writeCells = async (connection: DuckDBConnection, staged: Staged): Promise<FrameMade> => {
-  const cells = staged.columns.map((_column, index) => `c${index}`);
-  const columns = ['row', ...cells].map((cell) => `${cell}: 'VARCHAR'`).join(', ');
-  const select = staged.columns.map(
+/** A column of DuckDB's reader for each of a frame: texts, whose names are ours. */
+const cellsOf = (columns: StagedColumn[]): string[] => columns.map((_column, index) => `c${index}`);
+
+/** Writes the frame of the cells in `file`. Returns how many rows it has. */
+const writeTyped = (
+  connection: DuckDBConnection,
+  columns: StagedColumn[],
+  { file, options, extra }: { file: string; options: string; extra: string[] },
+): Promise<number> => {
+  const cells = cellsOf(columns);
+  const types = [...extra, ...cells].map((cell) => `${cell}: 'VARCHAR'`).join(', ');
+  const select = columns.map(
     (column, index) => `${typed(column, cells[index]!)} AS ${quoteName(column.name)}`,
   );
-  const rowCount = await writeFrame(
+  return writeFrame(
     connection,
-    `SELECT ${select.join(', ')} FROM read_csv(${fileText(cellsFile)}, auto_detect = false, header = false,
-      delim = ',', quote = '"', escape = '"', new_line = '\\n', allow_quoted_nulls = false, null_padding = true,
-      parallel = false, max_line_size = ${maxRowBytes}, columns = {${columns}})`,
-  ).catch((error: Error) => {
+    `SELECT ${select.join(', ')} FROM read_csv(${fileText(file)}, auto_detect = false, new_line = '\\n',
+      null_padding = true, max_line_size = ${maxRowBytes}, ${options}, columns = {${types}})`,
+  );
+};
+
+const madeOf = ({ columns, truncated, warnings }: Staged, rowCount: number): FrameMade => ({
+  columns: columns.map(({ name, datatype }) => ({ name, datatype })),
+  row_count: rowCount,
+  truncated,
+  warnings,
+});
+
+/** Makes the frame of the cells that were staged. */
+export const writeCells = async (connection: DuckDBConnection, staged: Staged): Promise<FrameMade> => {
+  const rowCount = await writeTyped(connection, staged.columns, {
+    file: cellsFile,
+    options: `header = false, delim = ',', quote = '"', escape = '"', allow_quoted_nulls = false, parallel = false`,
+    extra: ['row'],
+  }).catch((error: Error) => {
     if (!/Maximum line size/.test(error.message)) throw error;
     throw new JobFault('too_large', `a row has more than ${maxRowBytes / 1024 / 1024} MB`);
   });
-  return {
-    columns: staged.columns.map(({ name, datatype }) => ({ name, datatype })),
-    row_count: rowCount,
-    truncated: staged.truncated,
-    warnings: staged.warnings,
-  };
+  return madeOf(staged, rowCount);
+};
+
+/**
+ * Makes the frame of a plain CSV file, which DuckDB reads itself. Null if it sees other rows than we do: then what we
+ * see holds.
+ */
+const writePlain = async (
+  connection: DuckDBConnection,
+  plain: PlainCsv,
+  header: boolean,
+): Promise<FrameMade | null> => {
+  const rowCount = await writeTyped(connection, plain.columns, {
+    file: source,
+    options: `header = ${header}, delim = ${quoteText(plain.separator)}, quote = '', escape = ''`,
+    extra: [],
+  }).catch((error: Error) => {
+    if (/^(?:Failed to [a-z ]+: )?Out of Memory/.test(error.message)) throw error;
+    return null;
+  });
+  return rowCount === plain.rows ? madeOf(plain, rowCount) : null;
+};
+
+const readText = async (
+  connection: DuckDBConnection,
+  format: 'csv' | 'tsv',
+  input: FrameReadInput,
+): Promise<FrameMade> => {
+  const options = { asked: input.columns, maxRows: input.maxRows, header: input.header };
+  const given = format === 'tsv' ? '\t' : undefined;
+  const text = readTextFile(source);
+  const plain = beginsWithMark(source) ? null : readPlainCsv(text, given, options);
+  const made = plain && (await writePlain(connection, plain, input.header));
+  return made ?? writeCells(connection, await stageLists(readCsv(text, given), options));
 };
 
 /** A Parquet file has types of its own. */
@@ -129,7 +179,9 @@ const readParquet = async (connection: DuckDBConnection, input: FrameReadInput):
 };
 
 /** Makes a frame of a file. Its types are inferred from all values, except in a Parquet file. */
-export const readFrame = async (connection: DuckDBConnection, input: FrameReadInput): Promise<FrameMade> =>
-  input.format === 'parquet'
-    ? readParquet(connection, input)
-    : writeCells(connection, await stage(input.format, input));
+export const readFrame = async (connection: DuckDBConnection, input: FrameReadInput): Promise<FrameMade> => {
+  const { format } = input;
+  if (format === 'parquet') return readParquet(connection, input);
+  if (format === 'csv' || format === 'tsv') return readText(connection, format, input);
+  return writeCells(connection, await stage(format, input));
+};
