@@ -20,45 +20,69 @@ const root = join(import.meta.dirname, '..');
 /** What has files beside its code (WebAssembly, native code) and finds them by its own place. */
 const external = [/^@electric-sql\/pglite/, /^libpg-query/, /^@duckdb\//, /^tesseract\.js/, /^pdfjs-dist/];
 
-/** Expressions that say where a file is, as they are in `dist`. */
-const placesOf = (file: string): Record<string, string> => {
-  const path = (to: string) => JSON.stringify(relative(join(root, 'dist'), to));
+/** Packages of jobs are as they are, but for the one that takes longest to load: a hundred small files. */
+const isExternalToJobs = (id: string): boolean =>
+  /^[a-z@]/.test(id) && !/^(?:@agent-platform|@duckdb\/node-api)/.test(id);
+
+/** Expressions that say where a file is, as they are in a folder `to`. */
+const placesOf = (file: string, to: string): Record<string, string> => {
+  const path = (of: string) => JSON.stringify(relative(to, of));
   return {
     'import.meta.dirname': `(import.meta.dirname + '/' + ${path(dirname(file))})`,
     'import.meta.url': `(new URL(${path(file)}, import.meta.url).href)`,
   };
 };
 
+/** What is built: where it will be in `dist`, its entries, and the packages that stay where they are. */
+interface Part {
+  folder: string;
+  input: Record<string, string>;
+  external: RegExp[] | ((id: string) => boolean);
+}
+
+const sandbox = join(root, 'src', 'sandbox');
+const partsOf: Part[] = [
+  { folder: '.', input: { start: join(root, 'src', 'start.ts') }, external },
+  // What src/sandbox/command.ts starts: a fresh process for each job, which would strip the types of each file.
+  {
+    folder: 'jobs',
+    input: { main: join(sandbox, 'jobs', 'main.ts'), 'no-network': join(sandbox, 'jobs', 'no-network.ts') },
+    external: isExternalToJobs,
+  },
+];
+
 const buildProgram = async (): Promise<void> => {
   const hash = programHash(root);
   const { rolldown } = await importTool('rolldown', import('rolldown'));
   const folder = makeFolder(root);
   try {
-    const build = await rolldown({
-      input: join(root, 'src', 'start.ts'),
-      cwd: root,
-      platform: 'node',
-      external,
-      // Packages are as they are; what is wrong in our own is an error of `npm run check`.
-      logLevel: 'silent',
-      plugins: [
-        {
-          name: 'places',
-          transform: (code, id) => {
-            if (!code.includes('import.meta.') || !id.startsWith(root)) return null;
-            const places = placesOf(id);
-            return code.replaceAll(/import\.meta\.(dirname|url)\b/g, (place) => places[place]!);
+    for (const part of partsOf) {
+      const build = await rolldown({
+        input: part.input,
+        cwd: root,
+        platform: 'node',
+        external: part.external,
+        // Packages are as they are; what is wrong in our own is an error of `npm run check`.
+        logLevel: 'silent',
+        plugins: [
+          {
+            name: 'places',
+            transform: (code, id) => {
+              if (!code.includes('import.meta.') || !id.startsWith(root)) return null;
+              const places = placesOf(id, join(root, 'dist', part.folder));
+              return code.replaceAll(/import\.meta\.(dirname|url)\b/g, (place) => places[place]!);
+            },
           },
-        },
-      ],
-    });
-    await build.write({
-      dir: folder,
-      format: 'esm',
-      entryFileNames: 'start.js',
-      chunkFileNames: '[name]-[hash].js',
-    });
-    await build.close();
+        ],
+      });
+      await build.write({
+        dir: join(folder, part.folder),
+        format: 'esm',
+        entryFileNames: '[name].js',
+        chunkFileNames: '[name]-[hash].js',
+      });
+      await build.close();
+    }
     writeFileSync(join(folder, programHashFile), hash);
     // A new temporary folder is its owner's alone, and the platform may run as another user.
     chmodSync(folder, 0o755);
