@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -128,7 +128,7 @@ describe('a hostile job', () => {
   );
 
   // Only Linux ends a process with its parent; elsewhere a loop ends at its limit of processor time.
-  test.skipIf(process.platform !== 'linux').each(['loop', 'wait'])(
+  test.skipIf(process.platform !== 'linux').each(['loop', 'wait', 'none'])(
     'ends with the platform that is killed (%s)',
     async (deed) => {
       const parent = spawn(process.execPath, [join(harness, 'sandbox-parent.ts'), folder, program, deed], {
@@ -195,4 +195,80 @@ describe('the places for jobs', () => {
     ).start?.();
     expect(existsSync(left)).toBe(false);
   });
+});
+
+// Their folders show what waits; where there is no /proc, its process cannot be found.
+describe.skipIf(process.platform !== 'linux')('a process that waits in advance', () => {
+  const waiting = async (name: string, max = 2) => {
+    const parent = join(folder, name);
+    const processes = new Processes(parent, () => max, program);
+    onTestFinished(() => processes.stop());
+    const use = (deed = 'environment', timeLimitMs = 20_000) =>
+      processes.use('root', 'duckdb', { waitMs: null }, async (child) => {
+        await child.run(deed as JobName, null, timeLimitMs);
+        return child.folder;
+      });
+    const first = await use();
+    /** The folder of the one that waits now. */
+    const spare = async (): Promise<string> => {
+      await until(async () => (await readdir(parent)).length === 1 && !existsSync(first));
+      return join(await realpath(parent), (await readdir(parent))[0]!);
+    };
+    return { parent, use, spare };
+  };
+  const pidOf = (cwd: string): number =>
+    Number(
+      readdirSync('/proc').find((pid) => {
+        try {
+          return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === cwd;
+        } catch {
+          return false;
+        }
+      }),
+    );
+
+  test('does one job and is gone', async () => {
+    const { use, spare } = await waiting('once');
+    const one = await spare();
+    expect(await use()).toBe(one);
+    await until(() => !existsSync(one));
+    expect(await spare()).not.toBe(one);
+  });
+
+  test('is replaced if it is killed', async () => {
+    const { use, spare, parent } = await waiting('killed');
+    const one = await spare();
+    await until(() => pidOf(one) > 0);
+    process.kill(pidOf(one), 'SIGKILL');
+    await until(async () => (await readdir(parent)).length === 0);
+    expect(await use()).not.toBe(one);
+  });
+
+  test('is given to one of two that come at once', async () => {
+    const { use, spare } = await waiting('two', 4);
+    const one = await spare();
+    const folders = await Promise.all([use(), use()]);
+    expect(new Set(folders).size).toBe(2);
+    expect(folders).toContain(one);
+  });
+
+  test.each([
+    ['time', 'loop', 'time_limit', 300],
+    ['memory', 'buffers', 'memory', 30_000],
+    ['output', 'shout', 'too_large', 30_000],
+  ])('has the limit of %s', async (_what, deed, reason, timeLimitMs) => {
+    const { use, spare } = await waiting(`limit-${deed}`);
+    await spare();
+    await expect(use(deed, timeLimitMs)).rejects.toMatchObject({ reason });
+  });
+});
+
+test.skipIf(process.platform !== 'linux')('a job that reads a file lets others go first', async () => {
+  const child = await Child.start('sqlite', join(folder, 'jobs'), program);
+  onTestFinished(() => child.end());
+  const niceOf = () => readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[16];
+  expect(niceOf()).toBe('0');
+  const run = child.run('frameRead', null, 20_000).catch(() => null);
+  expect(niceOf()).toBe('5');
+  await run;
 });

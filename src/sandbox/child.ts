@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { childCommand } from './command.ts';
 import { type FailureReason, type JobReply, SandboxFailure } from './failure.ts';
-import type { JobName, Library } from './jobs.ts';
+import { isLong, type JobName, type Library } from './jobs.ts';
 
 /** Resident memory above which a child is killed, in KiB. */
 const maxResidentKib = 1024 * 1024;
@@ -24,6 +25,19 @@ const residentKib = (pid: number): number | null => {
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0);
   } catch {
     return null;
+  }
+};
+
+/**
+ * Lets the platform and those who wait for a short answer go first while this process reads a file: another request
+ * otherwise waits for a turn of the processor. Each thread has a priority of its own (Linux), and those begun later have
+ * that of the one that begins them.
+ */
+const stepBack = (pid: number): void => {
+  try {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), 5);
+  } catch {
+    // It is gone, or there is no /proc.
   }
 };
 
@@ -101,6 +115,7 @@ export class Child {
       const { pid } = this;
       if (pid !== undefined && (residentKib(pid) ?? 0) > maxResidentKib) this.#kill('memory');
     }, readMemoryEveryMs);
+    if (this.pid !== undefined && isLong(job)) stepBack(this.pid);
     try {
       const replied = new Promise<void>((resolve) => {
         this.#hasReply = resolve;

@@ -43,6 +43,18 @@ export type Library = 'sqlite' | 'duckdb' | 'documents' | 'ocr' | 'scans';
 
 export const libraryOf = (job: JobName): Library => libraries[job];
 
+/** Jobs that read or write a whole file, for which no one expects an answer at once. */
+const long: readonly JobName[] = [
+  'frameRead',
+  'frameOfRows',
+  'frameExport',
+  'documentRead',
+  'pictureOcr',
+  'scanOcr',
+];
+
+export const isLong = (job: JobName): boolean => long.includes(job);
+
 const libraries: Record<JobName, Library> = {
   sqliteProbe: 'sqlite',
   sqliteTables: 'sqlite',

@@ -1,4 +1,5 @@
 import { Console } from 'node:console';
+import { setImmediate } from 'node:timers/promises';
 import type { JobReply } from '../failure.ts';
 import type { JobName, Library } from '../jobs.ts';
 import { JobFault } from './fault.ts';
@@ -9,8 +10,10 @@ const standardOutput = process.stdout;
 
 type Job = (input: never) => unknown;
 
-/** Each has a function with the name of each of its jobs. */
-const libraries: Record<Library, () => Promise<Partial<Record<JobName, Job>>>> = {
+/** A function with the name of each job, and what makes the first job of a process that waits as fast as the second. */
+type Functions = Partial<Record<JobName, Job>> & { rehearse?: () => Promise<void> };
+
+const libraries: Record<Library, () => Promise<Functions>> = {
   sqlite: () => import('./sqlite.ts'),
   duckdb: () => import('./duckdb.ts'),
   documents: () => import('./documents.ts'),
@@ -53,7 +56,16 @@ const failureOf = (error: unknown): JobReply => {
 };
 
 const line = firstLine();
-const library = libraries[process.argv[2] as Library]();
+let isAsked = false;
+void line.then(() => {
+  isAsked = true;
+});
+const library = libraries[process.argv[2] as Library]().then(async (functions) => {
+  // A line that has come is read before this.
+  await setImmediate();
+  if (!isAsked) await functions.rehearse?.();
+  return functions;
+});
 const reply: JobReply = await Promise.all([line, library])
   .then(async ([text, functions]) => {
     const { job, input } = JSON.parse(text) as { job: JobName; input: never };

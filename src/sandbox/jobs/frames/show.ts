@@ -138,6 +138,9 @@ const bound = (
   return [BigInt(parameter.integer), BIGINT];
 };
 
+/** The table of what a query gave. */
+export const resultTable = `main."result of the query"`;
+
 export const queryFrames = async (
   connection: DuckDBConnection,
   input: FrameQueryInput,
@@ -150,19 +153,18 @@ export const queryFrames = async (
   // One row more than is needed, to see that there are more.
   const needed = Math.max(limit, saveRows ?? 0) + 1;
   await connection.run(
-    `CREATE TABLE main."result of the query" AS SELECT * FROM (${sql}) LIMIT ${needed}`,
+    `CREATE TABLE ${resultTable} AS SELECT * FROM (${sql}) LIMIT ${needed}`,
     values.map(([value]) => value),
     values.map(([, type]) => type),
   );
-  const result = `main."result of the query"`;
-  const { columns, select, warnings } = await describeRelation(connection, result);
-  const [count] = await queryRows(connection, `SELECT count(*) FROM ${result}`);
-  const shown = `(SELECT ${select} FROM ${result} LIMIT ${limit})`;
+  const { columns, select, warnings } = await describeRelation(connection, resultTable);
+  const [count] = await queryRows(connection, `SELECT count(*) FROM ${resultTable}`);
+  const shown = `(SELECT ${select} FROM ${resultTable} LIMIT ${limit})`;
   const { rows, truncated, cut } = await answer(connection, columns, shown, input);
   const saved =
     saveRows === null
       ? null
-      : await writeFrame(connection, `SELECT ${select} FROM ${result} LIMIT ${saveRows}`);
+      : await writeFrame(connection, `SELECT ${select} FROM ${resultTable} LIMIT ${saveRows}`);
   return {
     columns: columns.map(nameAndDatatype),
     rows,
