@@ -39,6 +39,18 @@ export const telemetryMetrics = (path: TelemetryPath, idOf: (number: number) => 
       'Age of the oldest span that an integration has not been given yet',
       (health) => health.backlog_age_seconds,
     ),
+    gauge(
+      'agent_platform_telemetry_log_copies',
+      'Copies of the shared telemetry log: how many it should have, and how many have all of it; NaN: no one says',
+      ['state'],
+      async (metric) => {
+        metric.reset();
+        const copies = await path.copies();
+        if (copies === undefined) return;
+        metric.set({ state: 'configured' }, copies?.configured ?? Number.NaN);
+        metric.set({ state: 'current' }, copies?.current ?? Number.NaN);
+      },
+    ),
     counter(
       'agent_platform_telemetry_spans_total',
       'Spans that this replica received, by whether they were accepted',

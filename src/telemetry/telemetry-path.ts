@@ -132,6 +132,11 @@ export class TelemetryPath {
     return this.#open.telemetryLog.bytes;
   }
 
+  /** Of a log that replicas share: its copies, null if no one says. Undefined: each replica has its own. */
+  async copies(): Promise<{ configured: number; current: number } | null | undefined> {
+    return this.#opened?.telemetryLog.copies?.().catch(() => null);
+  }
+
   get deadLetters(): DeadLetters {
     return {
       ...this.#open.delivery.deadLetters,

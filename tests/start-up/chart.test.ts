@@ -175,8 +175,10 @@ describe.skipIf(!helm)(`the chart${whySkipped({ helm })}`, () => {
   });
 });
 
+const copies = 'agent_platform_telemetry_log_copies';
+
 /** The metrics that make each alert of docs/operations.md fire, with what their targets do not add. */
-const alarming: Record<string, string> = {
+const alarming: Record<string, string | string[]> = {
   AgentPlatformDown: 'up 0x30',
   DatabaseAway: `agent_platform_schedules_overdue ${'NaN '.repeat(31)}`,
   ScheduleOverdue: 'agent_platform_schedules_overdue 1x30',
@@ -196,6 +198,7 @@ const alarming: Record<string, string> = {
   TriggerBehind: 'agent_platform_trigger_lag_messages{trigger_id="t"} 1001x30',
   EventsInvalid: 'agent_platform_events_total{source="webhook",outcome="invalid"} 0+1x30',
   WebhooksRefused: 'agent_platform_webhooks_refused_total{reason="wrong"} 0+10x30',
+  TelemetryLogCopyAway: [`${copies}{state="configured"} 3x30`, `${copies}{state="current"} 2x30`],
   TracesRefused:
     'agent_platform_http_request_duration_seconds_count{operation="raw",status="503",method="POST"} 0+1x30',
 };
@@ -228,7 +231,7 @@ describe.skipIf(!helm || !promtool)(`the alert rules${whySkipped({ helm, promtoo
     expect(names.toSorted()).toEqual(Object.keys(alarming).sort());
     const tests = Object.entries(alarming).map(([alert, text]) => ({
       interval: '1m',
-      input_series: [seriesOf(text)],
+      input_series: [text].flat().map(seriesOf),
       promql_expr_test: [
         {
           expr: 'count by (alertname) (ALERTS{alertstate="firing"})',

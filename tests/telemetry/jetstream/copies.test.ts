@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Logger } from '../../../src/lib/log.ts';
 import { describeWithNats, startNats } from '../../harness/nats.ts';
 import { type NatsCluster, startNatsCluster } from '../../harness/nats-cluster.ts';
+import { until } from '../../harness/wait.ts';
 
 /** Opens the stream, as a start of the platform does. Resolves to the warnings of its log. */
 const open = async (url: string): Promise<string[]> => {
@@ -63,6 +64,23 @@ describeWithNats('the copies of the telemetry log', () => {
     await third!.start();
     expect(await opened).toEqual([]);
     expect(await copies('late')).toBe(3);
+  });
+
+  test('are counted: how many should have all of it, and how many have while one is away', async () => {
+    const log = { warn() {}, info() {} } as unknown as Logger;
+    const stream = await LogStream.open(parseNatsAddress(`${cluster.url}/counted`)!, log);
+    try {
+      await until(async () => (await stream.copies()).current === 3, 30_000);
+      const { cluster: group } = await manager.streams.info('counted');
+      const leader = cluster.servers[Number(group!.leader!.slice(1)) - 1]!;
+      await leader.kill('SIGKILL');
+      await until(async () => (await stream.copies()).current === 2, 30_000);
+      expect(await stream.copies()).toEqual({ configured: 3, current: 2 });
+      await leader.start();
+      await until(async () => (await stream.copies()).current === 3, 30_000);
+    } finally {
+      await stream.close();
+    }
   });
 
   test('are one on a server that is alone, and nothing is reported', async () => {

@@ -57,6 +57,11 @@ export interface TelemetryLog {
   readonly id: string;
   /** Number of bytes that it holds, as its retention counts them: without dead letters. */
   readonly bytes: number;
+  /**
+   * How many servers should have all of it, and how many have; rejects within about a second if no one says. A log in
+   * a folder has none.
+   */
+  copies?(): Promise<{ configured: number; current: number }>;
 
   /** Resolves when the slices are durable; rejects with TelemetryLogError. The buffers belong to the log until then. */
   append(slices: readonly Slice[]): Promise<void>;

@@ -72,3 +72,21 @@ export const findOrCreate = async (
     throw error;
   });
 };
+
+/** Of the stream: how many servers should have it, and how many have all of it now. */
+export interface Copies {
+  configured: number;
+  current: number;
+}
+
+/** A server that has been silent for longer is away, though it had everything when it was last heard. */
+const silentMs = 5_000;
+
+export const copiesOf = ({ config, cluster }: StreamInfo): Copies => {
+  // The leader is not among the others. A server without a cluster names none.
+  const leader = cluster === undefined || cluster.leader ? 1 : 0;
+  const followers = (cluster?.replicas ?? []).filter(
+    ({ current, offline, active }) => current && !offline && active < silentMs * 1e6,
+  );
+  return { configured: config.num_replicas, current: leader + followers.length };
+};

@@ -7,6 +7,7 @@ import { messageOf } from '../message-of.ts';
 import type { NatsAddress } from './address.ts';
 import { type AggregateOptions, StreamAggregate } from './aggregate.ts';
 import { Background } from './background.ts';
+import type { Copies } from './create.ts';
 import { Cursors } from './cursors.ts';
 import { Follower } from './follower.ts';
 import { Housekeeping } from './housekeeping.ts';
@@ -107,6 +108,10 @@ class JetStreamLog implements SharedLog {
 
   get bytes(): number {
     return this.#aggregate.size;
+  }
+
+  copies(): Promise<Copies> {
+    return this.#stream.copies();
   }
 
   append(slices: readonly Slice[]): Promise<void> {

@@ -13,7 +13,7 @@ import { connect, errors, headers, type NatsConnection, nanos } from '@nats-io/t
 import { TelemetryLogError, TelemetryLogRefusal } from '../log.ts';
 import { messageOf } from '../message-of.ts';
 import type { NatsAddress } from './address.ts';
-import { findOrCreate, serversOf, wantedCopies } from './create.ts';
+import { type Copies, copiesOf, findOrCreate, serversOf, wantedCopies } from './create.ts';
 import type { Logger } from './logger.ts';
 
 /** A message of the stream without its payload. */
@@ -32,6 +32,8 @@ const oldestServer = [2, 10, 23] as const;
 /** If an acknowledgement takes longer, the message is published again, under the same id. */
 const publishWithinMs = 2_000;
 const requestTimeoutMs = 5_000;
+/** A scrape of the metrics waits for it. */
+const copiesTimeoutMs = 1_000;
 /** The server removes a consumer after this time without a request. */
 const inactiveMs = 30_000;
 const fetchMessages = 500;
@@ -280,6 +282,12 @@ export class LogStream {
       throw new Error(`the stream ${this.name} was created again under this replica: restart it`);
     }
     return state.last_seq;
+  }
+
+  /** Rejects within about a second if the server does not say. */
+  async copies(): Promise<Copies> {
+    const manager = await jetstreamManager(this.#connection, { timeout: copiesTimeoutMs, checkAPI: false });
+    return copiesOf(await manager.streams.info(this.name));
   }
 
   /** Uses up the sequence numbers up to `seq`, with empty messages. */
