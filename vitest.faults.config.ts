@@ -25,7 +25,7 @@ import { defineConfig } from 'vitest/config';
  * Telemetry:
  * - FAULT_TELEMETRY_KILLS (200), FAULT_TELEMETRY_SPANS (1,000,000), FAULT_STORE_KILLS (200; a quarter on the embedded database)
  * - FAULT_ISOLATION_REQUESTS (400, of 500 spans), FAULT_ISOLATION_ROUNDS (7), FAULT_OUTAGE_MEGABYTES (1,500),
- *   FAULT_SHARED_LOG_ROUNDS (30)
+ *   FAULT_SHARED_LOG_ROUNDS (30), FAULT_CLUSTER_KILLS (20)
  *
  * The soak, everything at once at a low load (less than half a core) and under faults; four fifths of the time on
  * PostgreSQL with three replicas, the rest on the embedded database:

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { spansNamed } from '../../../packages/otlp/tests/encode.ts';
 import { type Nats, type NatsOptions, startNats } from '../../harness/nats.ts';
+import type { NatsCluster } from '../../harness/nats-cluster.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../harness/otlp-receiver.ts';
 import { adminKey } from '../../harness/process.ts';
 import { until } from '../../harness/wait.ts';
@@ -21,29 +22,37 @@ export interface Health {
   queued: number;
 }
 
-/** Replicas on one PostgreSQL and one nats-server; replica i has `roles[i]`. Two integrations get every span. */
+/** Replicas on one PostgreSQL and one nats-server or cluster; replica i has `roles[i]`. Two integrations get every span. */
 export class SharedLogFixture {
   readonly fixture: Fixture;
+  /** The only nats-server, or the first of the cluster. */
   readonly nats: Nats;
+  readonly #url: string;
   readonly backends: OtlpReceiver[];
   readonly integrations: string[] = [];
   readonly #roles: string[];
 
-  private constructor(fixture: Fixture, nats: Nats, backends: OtlpReceiver[], roles: string[]) {
+  private constructor(fixture: Fixture, nats: Nats, url: string, backends: OtlpReceiver[], roles: string[]) {
     this.fixture = fixture;
     this.nats = nats;
+    this.#url = url;
     this.backends = backends;
     this.#roles = roles;
   }
 
-  static async open(roles: string[], options: NatsOptions = {}): Promise<SharedLogFixture> {
+  /** With a `cluster`, which the caller ends; else with a server of its own. */
+  static async open(
+    roles: string[],
+    options: NatsOptions = {},
+    cluster?: NatsCluster,
+  ): Promise<SharedLogFixture> {
     const [fixture, nats, ...backends] = await Promise.all([
       Fixture.open('postgres', roles.length),
-      startNats(options),
+      cluster?.servers[0] ?? startNats(options),
       startOtlpReceiver(),
       startOtlpReceiver(),
     ]);
-    const one = new SharedLogFixture(fixture, nats, backends, roles);
+    const one = new SharedLogFixture(fixture, nats, cluster?.url ?? nats.url, backends, roles);
     try {
       await Promise.all(roles.map((_, i) => one.start(i)));
       for (const { url } of backends) {
@@ -66,7 +75,7 @@ export class SharedLogFixture {
 
   async start(i: number): Promise<void> {
     await this.fixture.start(i, {
-      env: { TELEMETRY_LOG_URL: this.nats.url, ROLES: this.#roles[i]!, EGRESS_ALLOW: '127.0.0.0/8' },
+      env: { TELEMETRY_LOG_URL: this.#url, ROLES: this.#roles[i]!, EGRESS_ALLOW: '127.0.0.0/8' },
     });
   }
 
