@@ -26,8 +26,8 @@ export const LimitField = <V extends BudgetValues>({
 /** What happens when the limit is reached, and who is notified before. */
 export const ActionFields = <V extends BudgetValues>({ form: given }: { form: Form<V> }) => {
   const form = given as unknown as Form<BudgetValues>;
-  const llms = useLlmOptions();
   const { action } = form.values;
+  const llms = useLlmOptions(action === 'cheaper');
   const actionField = form.field('action');
   return (
     <>

@@ -25,7 +25,7 @@ const useSubjects = (kind: Kind, q: string): Found => {
     {},
     { query: { q, kind: 'service_account', status: 'active', limit: 50 }, ...list('api_key') },
   );
-  const llms = useLlmOptions();
+  const llms = useLlmOptions(kind === 'llm_configuration');
   const from = <R,>(
     { data, loading }: { data?: { data: R[] } | undefined; loading: boolean },
     optionOf: (row: R) => Option,
