@@ -1,4 +1,3 @@
-import { listPolling, useOperation } from '../../api/index.ts';
 import type { UnpricedModel } from '../../api/types.gen.ts';
 import { prices as words } from '../../text/en/prices.ts';
 import { number } from '../../text/index.ts';
@@ -10,16 +9,16 @@ const modelOf = ({ model, requested_model }: UnpricedModel): string => model ?? 
 
 /** Models whose calls have no price, each with a button that gives it one. Nothing, if there are none. */
 export const MissingPrices = ({
+  rows,
   nameOf,
   onSet,
   disabledReason,
 }: {
+  rows: readonly UnpricedModel[];
   nameOf: (llmId: string) => string;
   onSet: (first: FirstPrice) => void;
   disabledReason: string | null;
 }) => {
-  const got = useOperation('listUnpricedModels', {}, { every: listPolling(false) });
-  const rows = got.data?.data ?? [];
   if (rows.length === 0) return null;
   const columns: readonly Column<UnpricedModel>[] = [
     {

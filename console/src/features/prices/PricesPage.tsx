@@ -36,7 +36,8 @@ export const PricesPage = () => {
   const catalogue = useOperation('listPrices', {}, { query: { source: 'catalogue', limit: most }, ...list });
   const pager = useCursor(own.data?.next);
   const base = useBaseUrl();
-  const llms = useLlmOptions();
+  const missing = useOperation('listUnpricedModels', {}, { every: listPolling(false) }).data?.data ?? [];
+  const llms = useLlmOptions([...missing, ...(own.data?.data ?? [])].some(({ llm_id }) => llm_id !== null));
   const mayCreate = useDisabledReason('createPrice');
   const mayEnd = useDisabledReason('updatePrice');
   const mayDelete = useDisabledReason('deletePrice');
@@ -55,7 +56,7 @@ export const PricesPage = () => {
   );
   return (
     <Page title={pages.prices} lead={words.lead} actions={create}>
-      <MissingPrices nameOf={nameOf} onSet={setCreating} disabledReason={mayCreate} />
+      <MissingPrices rows={missing} nameOf={nameOf} onSet={setCreating} disabledReason={mayCreate} />
       <Section title={words.own}>
         <Loaded got={own} operation="listPrices">
           {({ data }) => (
