@@ -16,6 +16,8 @@ export interface PostgresOptions {
   durable?: boolean;
   /** More server settings, `{work_mem: '64MB'}`. */
   settings?: Record<string, string>;
+  /** Fills the empty data folder in the place of initdb. */
+  fill?: (dataDir: string) => Promise<void>;
 }
 
 export interface Postgres extends AsyncDisposable {
@@ -127,11 +129,14 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     await mkdir(dataDir, { mode: 0o700 });
     if ('uid' in as) for (const folder of [base, dataDir]) await chown(folder, as.uid, as.gid);
     bin = join(await binaries(base, as), 'bin');
-    await promisify(execFile)(
-      join(bin, 'initdb'),
-      ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-      environment,
-    );
+    if (options.fill) await options.fill(dataDir);
+    else {
+      await promisify(execFile)(
+        join(bin, 'initdb'),
+        ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+        environment,
+      );
+    }
     await onFreePort((free) => {
       port = free;
       return start();
