@@ -26,5 +26,8 @@ close(net, ['_createServerHandle']);
 close(dgram, functionsOf(dgram));
 close(dns.promises, functionsOf(dns.promises));
 close(dns, functionsOf(dns));
-close(globalThis, ['fetch', 'WebSocket', 'EventSource']);
+// To change them loads Node's client of HTTP, 60 ms of processor time. To remove them does not.
+const clients = ['fetch', 'WebSocket', 'EventSource'];
+for (const name of clients) Reflect.deleteProperty(globalThis, name);
+close(globalThis, clients);
 syncBuiltinESMExports();

@@ -35,7 +35,10 @@ export function* readCsv(text: string, given?: string): Generator<(Cell | null)[
       at = end;
     }
     plain.lastIndex = at;
-    value += plain.exec(text)![0];
+    // Always matches. `exec` would make an object for each cell.
+    plain.test(text);
+    const rest = text.slice(at, plain.lastIndex);
+    value = value === '' ? rest : value + rest;
     at = plain.lastIndex;
     row.push(value === '' ? null : { kind: 'cell', text: value });
     if (text[at] === separator) {
