@@ -1,7 +1,7 @@
 import type { Database, Executor } from '../database/index.ts';
 import { finder, jsonRoute, listPage, pageQuery, type Route, text } from '../http/index.ts';
 import { toolServerResponse } from './responses.ts';
-import { usedToolServer, usedToolServerPage } from './schemas.ts';
+import { toolServerHost, usedToolServer, usedToolServerPage } from './schemas.ts';
 import type { ToolServerSettingsStore } from './settings.ts';
 import { findToolServer, listToolServers, type ToolServerRow } from './store.ts';
 import { countTools } from './tool-store.ts';
@@ -48,6 +48,21 @@ export const pageRoutes = (db: Database, settings: ToolServerSettingsStore): Rou
       handler: async ({ found, etag }) => {
         etag(found.revision);
         return (await db.run((executor) => toResponses(executor, [found])))[0]!;
+      },
+    }),
+    jsonRoute({
+      // Whoever answers a tool has to know who asks: members do, and read no more of a tool server.
+      role: 'member',
+      scope: 'reviews:read',
+      base: 'app',
+      id: 'getToolServerHost',
+      request: 'GET /tool-servers/{tool_server_id}/host',
+      summary: 'Get the name and the host of a tool server',
+      find,
+      response: toolServerHost,
+      handler: async ({ found }) => {
+        const opened = settings.open(found).settings;
+        return { name: found.name, host: opened.transport === 'http' ? new URL(opened.url).host : null };
       },
     }),
   ];

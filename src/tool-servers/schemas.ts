@@ -221,6 +221,13 @@ export const usedToolServer = toolServer
   })
   .meta({ id: 'UsedToolServer' });
 
+export const toolServerHost = z
+  .object({
+    name: z.string(),
+    host: z.string().nullable().describe('Null: it is a process on the machine of the platform.'),
+  })
+  .meta({ id: 'ToolServerHost' });
+
 export const usedToolServerPage = pageOf('UsedToolServerPage', usedToolServer);
 
 const json = z

@@ -1,5 +1,9 @@
+import { inputRequired } from '@modelcontextprotocol/server';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { newAgent, ok } from '../contract/fixture.ts';
+import { startToolServer } from '../harness/tool-server.ts';
+import { until } from '../harness/wait.ts';
 import { expectAccessible, looks } from './accessibility.ts';
 import { describeInBrowser, type InBrowser } from './fixture.ts';
 import { playedAgent } from './work-items-fixture.ts';
@@ -83,5 +87,50 @@ describeInBrowser('input that a tool asks for', (at) => {
     await finished.click();
     await expect.poll(() => sent()?.decisions).toMatchObject([{ decision: 'approve' }]);
     expect(sent().decisions[0].arguments).toBeUndefined();
+  });
+
+  test('says to members which server gets the answer, which they give on both pages', async () => {
+    const answers: Json[] = [];
+    const properties = { code: { type: 'string', title: 'Code' } };
+    const who = inputRequired.elicit({
+      message: 'Which code?',
+      requestedSchema: { type: 'object', properties, required: ['code'] },
+    } as never);
+    await using server = await startToolServer({
+      era: 'modern',
+      tools: [
+        {
+          name: 'pay',
+          result: (_, { mcpReq }: Json) => {
+            if (!mcpReq.inputResponses) return inputRequired({ inputRequests: { who } });
+            answers.push(mcpReq.inputResponses.who);
+            return 'paid';
+          },
+        },
+      ],
+    });
+    const { api } = at();
+    const fields = { name: 'Bank', prefix: 'bank', url: server.url, default_policy: 'allow' };
+    const { id: serverId } = await ok(api.post('/tool-servers', fields));
+    const { id: agentId } = await newAgent(at(), { tool_server_ids: [serverId], approval_role: 'member' });
+    const mock = { steps: [{ tool: 'bank__pay', args: {} }, { text: 'Paid.' }] };
+    const from = `Tool server Bank, ${new URL(server.url).host}`;
+    for (const path of ['/work-items', '/approve']) {
+      const { id } = await ok(api.post('/work-items', { agent_id: agentId, payload: { mock } }));
+      const { review_id } = await until(async () => {
+        const item = await ok(api.get(`/work-items/${id}`));
+        return item.review_id && item;
+      });
+      const page = await at().open(`${path}/${path === '/approve' ? review_id : id}`, { as: 'member' });
+      const region = page.getByRole('region', { name: 'Input' });
+      await region.getByText(from).waitFor();
+      await region.getByLabel('Code').fill(path);
+      await page.getByRole('button', { name: 'Submit answer' }).click();
+      await until(async () => (await ok(api.get(`/work-items/${id}`))).status === 'COMPLETED');
+    }
+    expect(answers).toEqual([
+      { action: 'accept', content: { code: '/work-items' } },
+      { action: 'accept', content: { code: '/approve' } },
+    ]);
   });
 });

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
+import { newChannel, newExternal, newReview, newRoute } from '../contract/channels-fixture.ts';
+import { ok } from '../contract/fixture.ts';
+import { startCallbackReceiver } from '../harness/callback-receiver.ts';
 import { until } from '../harness/wait.ts';
-import { expectAccessible, phone } from './accessibility.ts';
+import { expectAccessible, looks, phone } from './accessibility.ts';
 import { describeInBrowser, detail } from './fixture.ts';
 import { call, playedAgent, text } from './work-items-fixture.ts';
 
@@ -52,6 +55,44 @@ describeInBrowser('Review', (at) => {
     await proceed.click();
     await page.getByText('Nothing waits for a person.').waitFor();
     expect(await played.statusOf(two)).toBe('PENDING');
+  });
+
+  test('says by when to decide, what follows otherwise, and who was notified', async () => {
+    await using receiver = await startCallbackReceiver();
+    const hook = await newChannel(at(), 'webhook', { name: 'Night desk', url: receiver.url });
+    const lost = await newChannel(at(), 'webhook', { name: 'Old desk', url: `${receiver.url}/gone` });
+    receiver.respondWith(({ path }) => (path === '/gone' ? 410 : 204));
+    const agent = await newExternal(at(), 'Payer');
+    const timeout = { approval_timeout_seconds: 14_400, approval_timeout_outcome: 'escalate' };
+    await ok(at().api.patch(`/agents/${agent.id}`, timeout));
+    const steps = [hook, lost].map(({ id }) => ({ channel_id: id, to: 'channel' }));
+    const route = await newRoute(at(), agent.id, steps);
+    const pay = { kind: 'tool_call', tool_name: 'ledger.pay', arguments: { order: 1 } };
+    const { id, work_item_id } = await newReview(at(), agent.id, [pay]);
+    await until(async () => {
+      const { messages } = await ok(at().api.get(`/reviews/${id}`));
+      return messages.every(({ state }: { state: string }) => state !== 'pending');
+    });
+    for (const path of [`/work-items/${work_item_id}`, `/review/${work_item_id}`]) {
+      const page = await at().open(path);
+      const note = page.getByText(/^Decide by .*: otherwise others are notified\./);
+      await note.waitFor();
+      expect(await note.textContent()).toMatch(
+        /, in (3|4) h.*Sent to Night desk\. Not delivered to Old desk\. Approval page$/,
+      );
+      const link = page.getByRole('link', { name: 'Approval page' });
+      expect(await link.getAttribute('href')).toBe(`/approve/${id}`);
+      await expectAccessible(page, looks);
+      // Members see no messages.
+      const member = await at().open(path, { as: 'member' });
+      await member.getByText(/otherwise others are notified\./).waitFor();
+      expect(await member.getByText(/Night desk|Old desk/).count()).toBe(0);
+    }
+    const page = await at().open(`/work-items/${work_item_id}`);
+    await at().sql`update reviews set expires_at = platform_now() where id = ${id}`;
+    await page.getByText(/No one had decided by .*; it goes on waiting\./).waitFor();
+    await ok(at().api.delete(`/routes/${route.id}`), 204);
+    await ok(at().api.post(`/work-items/${work_item_id}/cancel`));
   });
 
   detail('on a phone the list and the open one are two pages', async () => {

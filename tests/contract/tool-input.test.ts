@@ -2,7 +2,7 @@ import { inputRequired } from '@modelcontextprotocol/server';
 import { describe, expect, test } from 'vitest';
 import { until } from '../harness/wait.ts';
 
-import { expectError, faults, ok, onPostgres } from './fixture.ts';
+import { expectError, faults, newKey, ok, onPostgres } from './fixture.ts';
 import { answer, elicit, form, state, useToolInput } from './tool-input-fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
@@ -39,6 +39,11 @@ describe('input that a tool asks for', () =>
           expires_at: null,
         },
       ]);
+      // Members see who asks, and no more of the tool server.
+      const member = at().as((await newKey(at(), 'member')).value, '/app/api');
+      const shownTo = await ok(member.get(`/tool-servers/${bank.id}/host`));
+      expect(shownTo).toEqual({ name: expect.any(String), host: new URL(bank.server.url).host });
+      expectError(await member.get(`/tool-servers/${bank.id}`), 403);
       const capabilities = bank.server.calls[0]!.params._meta as Json;
       expect(capabilities['io.modelcontextprotocol/clientCapabilities']).toEqual({
         elicitation: { form: {}, url: {} },

@@ -31,7 +31,7 @@ const llms = ['listUsedLlmConfigurations', 'getUsedLlmConfiguration', 'listLlmCo
 const traces = ['listTraces', 'getTrace', 'getTraceStore'] as const;
 const budgets = ['listBudgets', 'getBudget', 'listBudgetPeriods', 'listBudgetWaits', 'getOverview'] as const;
 const prices = ['listPrices', 'listUnpricedModels'] as const;
-const toolServers = ['listUsedToolServers', 'getUsedToolServer', 'listTools'] as const;
+const toolServers = ['listUsedToolServers', 'getUsedToolServer', 'getToolServerHost', 'listTools'] as const;
 const connections = [
   ...['listDataConnections', 'getDataConnection', 'listDataConnectionTables', 'previewDataConnectionTable'],
 ] as const;

@@ -30,16 +30,16 @@ import { LongText } from './LongText.tsx';
 import type { PendingApproval } from './types.ts';
 import { prettyJson } from './values.ts';
 
-/** The name and the host of the tool server, for those who may read it. */
+/** The name and the host of the tool server: who gets the answer. */
 const Server = ({ id }: { id: string | null }) => {
-  const { allowed } = usePermission('getToolServer');
-  const { data } = useOperation('getToolServer', id === null ? null : { tool_server_id: id }, {
+  const { allowed } = usePermission('getToolServerHost');
+  const { data } = useOperation('getToolServerHost', id === null ? null : { tool_server_id: id }, {
     enabled: allowed,
     staleTime: 60_000,
   });
   if (!data) return null;
-  const host = readAddress(data.url)?.host ?? data.command ?? '';
-  return <Muted small>{words.from(data.name, host)}</Muted>;
+  const { name, host } = data;
+  return <Muted small>{host === null ? words.fromProcess(name) : words.from(name, host)}</Muted>;
 };
 
 const Field = ({

@@ -7,6 +7,7 @@ export const input = catalog({
   asks: (tool: string) => `${tool} asks for input.`,
   asksAgain: (tool: string, round: number) => `${tool} asks for input again (round ${number(round)}).`,
   from: (server: string, host: string) => `Tool server ${server}, ${host}`,
+  fromProcess: (server: string) => `Tool server ${server}, a process next to the platform`,
   submit: 'Submit answer',
   decline: 'Decline',
   callArguments: 'What it was called with',

@@ -7,7 +7,7 @@ export const reviewNote = catalog({
   otherwise: {
     deny: 'otherwise it is denied',
     cancel: 'otherwise it is cancelled',
-    escalate: 'otherwise others are told',
+    escalate: 'otherwise others are notified',
   },
   escalated: 'No one had decided by {at}; it goes on waiting.',
   sent: (to: readonly string[]) => `Sent to ${list(to)}.`,
