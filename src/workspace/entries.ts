@@ -62,8 +62,11 @@ const fieldsOf = (
       : mapSecrets(
           value,
           kind.secrets,
-          (_secret, secretPath) =>
-            side === 'from' ? hidden : (references.get(showPath(secretPath, '')) ?? hidden),
+          (secret, secretPath) => {
+            const reference = side === 'to' ? references.get(showPath(secretPath, '')) : undefined;
+            if (reference !== undefined) return reference;
+            return kind.isPlain?.(side === 'from' ? found!.item : item, secretPath) ? secret : hidden;
+          },
           path,
         );
   const shown = (one: Item) => {

@@ -29,7 +29,7 @@ export const exportDocument = (kinds: readonly Kind[], state: State): WorkspaceD
 
   const shown = (kind: Kind, { item, name }: Found): unknown => {
     const written = mapStrings(item, (text, path) =>
-      isSecret(kind.secrets, path)
+      isSecret(kind.secrets, path) && !kind.isPlain?.(item, path)
         ? names.referTo(kind.kind, kind.single ? '' : name, path)
         : escapeText(text),
     ) as Item;

@@ -3,6 +3,7 @@ import type { Fault } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
 import type { Settings } from '../settings/index.ts';
 import type { DocumentKey } from './document.ts';
+import type { Path } from './paths.ts';
 
 /** A thing as a document writes it, with every field. Its secrets are in clear, so it never leaves this process. */
 export type Item = Record<string, unknown>;
@@ -78,6 +79,8 @@ export interface Kind {
   single?: boolean;
   /** Patterns of the paths of secrets: `*` stands for any key. */
   secrets: readonly string[];
+  /** Returns whether what is a secret of some items is none of this one, so that it is shown. */
+  isPlain?(item: Item, path: Path): boolean;
   /** An export leaves these fields out if they have these values. */
   defaults: Item;
   /** The fields that are unique together; default: `name`. */

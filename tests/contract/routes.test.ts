@@ -207,6 +207,31 @@ describe('routes', () =>
       await removeRoutes();
     });
 
+    test('in a workspace document people are e-mails, also invited ones, and addresses without a key are plain', async () => {
+      const email = 'invited@example.com';
+      const { id: invited } = await ok(at().api.post('/users', { email, role: 'builder' }));
+      const from = 'agents@example.com';
+      const mail = await newChannel(at(), 'email', { name: 'Mail', smtp_url: 'smtp://mail.invalid', from });
+      await newChannel(at(), 'teams', { name: 'Teams', url: 'https://flows.invalid/?sig=1' });
+      const steps = [{ channel_id: mail.id, to: { user_ids: [invited] } }];
+      routes.push(await newRoute(at(), agent.id, steps, { name: 'Invited' }));
+      const { text } = await at().app.get('/workspace?format=json');
+      const document = JSON.parse(text);
+      expect(document.routes).toMatchObject([
+        { match: { agents: [agent.name] }, steps: [{ channel: 'Mail', to: { users: [email] } }] },
+      ]);
+      const urls = document.channels.map(({ kind, url = null }: Json) => [kind, url]);
+      expect(urls).toContainEqual(['webhook', receiver.url]);
+      expect(urls).toContainEqual(['teams', expect.stringMatching(/^\$\{secret:\w+\}$/)]);
+      const changesOf = async (given: object) =>
+        (await ok(at().app.post('/workspace/plan', { document: given }))).changes.filter(
+          ({ action }: Json) => action !== 'unchanged',
+        );
+      expect(await changesOf(document)).toEqual([]);
+      await removeRoutes();
+      expect(await changesOf(document)).toMatchObject([{ action: 'create', kind: 'route', name: 'Invited' }]);
+    });
+
     test('there are at most MAX_ROUTES', async () => {
       await setSettings(at(), { MAX_ROUTES: 0 });
       const steps = [{ channel_id: channels[0].id, to: 'channel' }];

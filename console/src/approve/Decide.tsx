@@ -91,12 +91,7 @@ export const Decide = ({
           several,
         };
         return asksInput(call) ? (
-          <Input
-            key={call.approval_id}
-            {...props}
-            mayRead={viewer.principal.role !== 'member'}
-            faults={faultsOf(call)}
-          />
+          <Input key={call.approval_id} {...props} faults={faultsOf(call)} />
         ) : (
           <Call key={call.approval_id} {...props} />
         );

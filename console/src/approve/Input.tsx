@@ -154,7 +154,6 @@ export const Input = ({
   draft,
   onDraft,
   mayDecide,
-  mayRead,
   several,
   faults,
 }: {
@@ -163,8 +162,6 @@ export const Input = ({
   draft: CallDraft;
   onDraft: (change: CallDraft) => void;
   mayDecide: boolean;
-  /** Whether the person may read tool servers. */
-  mayRead: boolean;
   several: boolean;
   faults: Readonly<Record<string, string>>;
 }) => {
@@ -173,7 +170,7 @@ export const Input = ({
   return (
     <section aria-label={name} className="card">
       <h2>{round > 1 ? words.asksAgain(tool, round) : words.asks(tool)}</h2>
-      {call.tool_server_id && mayRead && <Server id={call.tool_server_id} />}
+      {call.tool_server_id && <Server id={call.tool_server_id} />}
       {call.reason && <p className="said">{call.reason}</p>}
       <details>
         <summary>{words.callArguments}</summary>

@@ -41,6 +41,16 @@ const listIdsByEmail = async (
   return new Map(rows.map(({ id, email }) => [email, id]));
 };
 
+/** The e-mails by which `listIdsByEmail` finds these people and invitations, whether they are verified or not. */
+const listEmails = async (executor: Executor, ids: readonly string[]): Promise<Map<string, string>> => {
+  const { rows } = await sql<{ id: string; email: string }>`select id, email from users u
+    where id = any(${ids}::uuid[]) and email is not null
+      and not exists (select from users older where older.email = u.email and older.id < u.id)`.execute(
+    executor,
+  );
+  return new Map(rows.map(({ id, email }) => [id, email]));
+};
+
 interface Candidate {
   id: string;
   name: string;
@@ -95,4 +105,4 @@ const findPrincipalByEmail = async (
   };
 };
 
-export const addressees = { listByIds, listActiveWithRole, listIdsByEmail, findPrincipalByEmail };
+export const addressees = { listByIds, listActiveWithRole, listIdsByEmail, listEmails, findPrincipalByEmail };

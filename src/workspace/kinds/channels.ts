@@ -32,6 +32,8 @@ export const channelKind = (channels: Channels['changes']): Kind =>
         values: asRead(channelForm.body, stored),
       })),
     complete: (item, body) => ({ ...item, ...body }),
+    // The address of a workflow of Teams has its key in it; those of other kinds are in every response.
+    isPlain: ({ kind }, path) => path[0] === 'url' && kind !== 'teams',
     // A secret that a document leaves out stays as it is.
     prepare: (given, found) =>
       given.kind === 'webhook' && given.secret === undefined && found?.item.secret !== undefined
@@ -143,7 +145,7 @@ export const routeKind = (channels: Channels['changes']): Kind => {
       const ids = routes.flatMap(({ steps }) =>
         steps.flatMap(({ to }) => (typeof to === 'object' && 'user_ids' in to ? to.user_ids : [])),
       );
-      const people = new Map((await addressees.listByIds(executor, ids)).map(({ id, email }) => [id, email]));
+      const people = await addressees.listEmails(executor, ids);
       const nameOf = (kind: KindName, id: string) => names(kind).get(id) ?? id;
       return routes.map(({ id, ...route }) => ({
         id,
