@@ -10,7 +10,7 @@ import { defineConfig } from 'vitest/config';
  * - FAULT_FLEET_SCHEDULES (1,500), FAULT_FLEET_MOVES (60, of the clock), FAULT_FLEET_KILLS (30): for 16 replicas and for 8
  * - FAULT_STOP_SECONDS (60), FAULT_EDITED_SCHEDULES (12, of each kind), FAULT_EDITED_INSTANTS (60),
  *   FAULT_BOUNDARY_ROUNDS (2), FAULT_LEASE_FAULTS (20), FAULT_LEASE_ITEMS (12), FAULT_EXTERNAL_KILLS (40),
- *   FAULT_EXTERNAL_ITEMS (60), FAULT_DATABASE_RESTARTS (10)
+ *   FAULT_EXTERNAL_ITEMS (60), FAULT_DATABASE_RESTARTS (10), FAULT_FAIL_OVERS (40)
  *
  * Triggers that read a broker, which dies like the replicas:
  * - FAULT_BROKER_KILLS (50, for each kind of broker), FAULT_SEED

@@ -57,11 +57,13 @@ export class Fixture {
     this.#base = parts.base;
   }
 
-  static async open(kind: Database['kind'], replicas = 1): Promise<Fixture> {
+  /** With a `server`, which it ends, in the place of one of its own. */
+  static async open(kind: Database['kind'], replicas = 1, server?: Postgres): Promise<Fixture> {
     const base = await mkdtemp(join(tmpdir(), 'ap-faults-'));
     // A replica has up to 16 connections and one that listens.
     const settings = { max_connections: String(50 + 20 * replicas) };
-    const postgres = kind === 'postgres' ? await startPostgres({ durable: true, settings }) : null;
+    const postgres =
+      server ?? (kind === 'postgres' ? await startPostgres({ durable: true, settings }) : null);
     const databaseUrl = postgres ? await postgres.createDatabase() : null;
     const places = await Promise.all(
       Array.from({ length: replicas }, async (_, i) => ({
