@@ -1,7 +1,7 @@
 import { agentCalls } from '../../agents/index.ts';
 import { audit } from '../../audit/index.ts';
 import { advisoryLock, type Tx } from '../../database/index.ts';
-import { ApiError, type Fault, notFound, unprocessable } from '../../lib/errors.ts';
+import { type Fault, notFound, unprocessable } from '../../lib/errors.ts';
 import { isId, newId } from '../../lib/ids.ts';
 import type { Actor } from '../../lib/principal.ts';
 import { readSettings } from '../../settings/index.ts';
@@ -78,8 +78,10 @@ export const createAlertRule = async (
   await advisoryLock(tx, 'alert rules');
   const { MAX_ALERT_RULES: max } = await readSettings(tx);
   if ((await alertRules.count(tx)) - leaving >= max) {
-    const message = `There are ${max} alert rules, the maximum. Delete one first.`;
-    throw new ApiError('unprocessable_entity', message, { setting: 'MAX_ALERT_RULES' });
+    throw unprocessable(
+      [{ path: 'name', message: `is one too many: there are ${max} alert rules, the maximum` }],
+      { setting: 'MAX_ALERT_RULES' },
+    );
   }
   const { name, kind, enabled, severity, agent_id, schedule_id } = values;
   const params = values.params as Record<string, unknown>;
