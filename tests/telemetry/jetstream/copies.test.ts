@@ -7,12 +7,18 @@ import { describeWithNats, startNats } from '../../harness/nats.ts';
 import { type NatsCluster, startNatsCluster } from '../../harness/nats-cluster.ts';
 import { until } from '../../harness/wait.ts';
 
-/** Opens the stream, as a start of the platform does. Resolves to the warnings of its log. */
+/**
+ * Opens the stream, as a start of the platform does: again while the cluster does not respond, as it does not while it
+ * elects. Resolves to the warnings of its log.
+ */
 const open = async (url: string): Promise<string[]> => {
   const warn = vi.fn();
   const log = { warn, info: () => {}, debug: () => {}, error: () => {} } as unknown as Logger;
-  const stream = await LogStream.open(parseNatsAddress(url)!, log);
-  await stream.close();
+  await until(async () => {
+    const stream = await LogStream.open(parseNatsAddress(url)!, log);
+    await stream.close();
+    return true;
+  }, 60_000);
   return warn.mock.calls.map((line) => JSON.stringify(line));
 };
 
@@ -22,14 +28,18 @@ describeWithNats('the copies of the telemetry log', () => {
   let manager: JetStreamManager;
   beforeAll(async () => {
     cluster = await startNatsCluster();
-    connection = await connect({ servers: cluster.servers.map(({ url }) => url) });
-    manager = await jetstreamManager(connection);
+    connection = await connect({
+      servers: cluster.servers.map(({ url }) => url),
+      maxReconnectAttempts: -1,
+    });
+    manager = await until(() => jetstreamManager(connection), 60_000);
   }, 60_000);
   afterAll(async () => {
     await connection?.close();
     await cluster?.[Symbol.asyncDispose]();
   });
-  const copies = async (stream: string) => (await manager.streams.info(stream)).config.num_replicas;
+  const infoOf = (stream: string) => until(() => manager.streams.info(stream), 60_000);
+  const copies = async (stream: string) => (await infoOf(stream)).config.num_replicas;
 
   test('are three on a cluster of three, also when three replicas start at once', async () => {
     const warnings = await Promise.all(Array.from({ length: 3 }, () => open(`${cluster.url}/fresh`)));
@@ -68,10 +78,13 @@ describeWithNats('the copies of the telemetry log', () => {
 
   test('are counted: how many should have all of it, and how many have while one is away', async () => {
     const log = { warn() {}, info() {} } as unknown as Logger;
-    const stream = await LogStream.open(parseNatsAddress(`${cluster.url}/counted`)!, log);
+    const stream = await until(
+      () => LogStream.open(parseNatsAddress(`${cluster.url}/counted`)!, log),
+      60_000,
+    );
     try {
       await until(async () => (await stream.copies()).current === 3, 30_000);
-      const { cluster: group } = await manager.streams.info('counted');
+      const { cluster: group } = await infoOf('counted');
       const leader = cluster.servers[Number(group!.leader!.slice(1)) - 1]!;
       await leader.kill('SIGKILL');
       await until(async () => (await stream.copies()).current === 2, 30_000);
