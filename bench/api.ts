@@ -11,7 +11,7 @@ import { listWorkItems } from '../src/work-items/store.ts';
 import { insertAgents } from '../tests/harness/agents.ts';
 
 import { client } from '../tests/harness/http.ts';
-import { startPostgres } from '../tests/harness/postgres.ts';
+import { type Postgres, startPostgres } from '../tests/harness/postgres.ts';
 import { type PlatformProcess, spawnPlatform } from '../tests/harness/process.ts';
 import { interceptStatements } from '../tests/harness/statements.ts';
 import { cpuOf } from './telemetry/target.ts';
@@ -57,7 +57,7 @@ const statementsOf = async (fn: () => Promise<unknown>): Promise<Statement[]> =>
 /**
  * Creates agents with 20 schedules each, and 2,000 Work Items of the first. Returns the agents' ids and one schedule's.
  */
-export const seed = async (api: ReturnType<typeof client>, url: string) => {
+const seed = async (api: ReturnType<typeof client>, url: string) => {
   const settings = { RATE_LIMIT_REQUESTS_PER_SECOND: 0, MAX_SCHEDULES_PER_AGENT: 100_000 };
   if ((await api.patch('/advanced-settings', settings)).status !== 200) throw new Error('no settings');
   const agents = Array.from({ length: 100 }, newId);
@@ -82,8 +82,7 @@ export const seed = async (api: ReturnType<typeof client>, url: string) => {
   return { agents, schedule: schedules[0]! };
 };
 
-/** The operations that are compared. */
-export const operationsOn = async (url: string, agents: string[], schedule: string): Promise<Operation[]> => {
+const operationsOn = async (url: string, agents: string[], schedule: string): Promise<Operation[]> => {
   const db = await openPostgres(url, silentLogger);
   const agent = agents[0]!;
   const definition = {
@@ -255,6 +254,24 @@ export const sidesOf = (
   ];
 };
 
+/** A platform with agents and schedules, bare Fastify on the same database, and the operations of both. */
+export const startSides = async (server: Postgres) => {
+  const databaseUrl = await server.createDatabase();
+  const platform = await spawnPlatform({ databaseUrl });
+  const { agents, schedule } = await seed(client(`${platform.url}/api/v2`, platform.key), databaseUrl);
+  const operations = await operationsOn(databaseUrl, agents, schedule);
+  const bare = await spawnPlatform({
+    program: 'bench/api/bare.ts',
+    databaseUrl,
+    env: { OPERATIONS: JSON.stringify(operations) },
+  });
+  const stop = async (): Promise<void> => {
+    await bare.stop();
+    await platform.stop();
+  };
+  return { platform, bare, operations, [Symbol.asyncDispose]: stop };
+};
+
 /**
  * Operations of the API on a real platform process, compared with bare Fastify that runs the same prepared statements
  * on the same PostgreSQL. The two alternate; one client on the same machine measures both. `API_SECONDS` is the length
@@ -262,15 +279,8 @@ export const sidesOf = (
  */
 export const run = async (): Promise<void> => {
   await using server = await startPostgres({ durable: true });
-  const databaseUrl = await server.createDatabase();
-  await using platform = await spawnPlatform({ databaseUrl });
-  const { agents, schedule } = await seed(client(`${platform.url}/api/v2`, platform.key), databaseUrl);
-  const operations = await operationsOn(databaseUrl, agents, schedule);
-  await using bare = await spawnPlatform({
-    program: 'bench/api/bare.ts',
-    databaseUrl,
-    env: { OPERATIONS: JSON.stringify(operations) },
-  });
+  await using rig = await startSides(server);
+  const { platform, bare, operations } = rig;
   const rows = [];
   for (const operation of operations) {
     const [here, there] = await compare(sidesOf(operation, platform, bare));

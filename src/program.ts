@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -10,16 +10,28 @@ import { join } from 'node:path';
 /** In `dist`: the hash of what it was built from. Written last. */
 export const programHashFile = '.built';
 
-const isSource = (name: string): boolean => name.endsWith('.ts') && !name.endsWith('.test.ts');
-
-const sourcesIn = (folder: string): string[] =>
+/** The files below `folder` in a fixed order, without files and folders whose name is not `wanted`. */
+export const filesIn = (folder: string, wanted: (name: string, isFolder: boolean) => boolean): string[] =>
   readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => wanted(entry.name, entry.isDirectory()))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) return sourcesIn(path);
-      return isSource(entry.name) ? [path] : [];
+      return entry.isDirectory() ? filesIn(path, wanted) : [path];
     });
+
+/** A hash of names and contents. A file that is missing is unlike any other. */
+export const hashOf = (root: string, files: readonly string[]): string => {
+  const hash = createHash('sha256');
+  for (const file of files) {
+    const content = existsSync(file) ? readFileSync(file) : null;
+    hash.update(`${file.slice(root.length)} ${content?.length}\n`).update(content ?? '');
+  }
+  return hash.digest('hex');
+};
+
+const isSource = (name: string, isFolder: boolean): boolean =>
+  isFolder || (name.endsWith('.ts') && !name.endsWith('.test.ts'));
 
 const sourceFolders = (root: string): string[] => [
   'src',
@@ -29,16 +41,12 @@ const sourceFolders = (root: string): string[] => [
     .sort(),
 ];
 
-/** The hash of the sources and of the lock of the packages: about 30 ms. Throws if one of them cannot be read. */
-export const programHash = (root: string): string => {
-  const hash = createHash('sha256');
-  const files = sourceFolders(root).flatMap((folder) => sourcesIn(join(root, folder)));
-  for (const file of [...files, join(root, 'package-lock.json')]) {
-    const content = readFileSync(file);
-    hash.update(`${file.slice(root.length)} ${content.length}\n`).update(content);
-  }
-  return hash.digest('hex');
-};
+/** The hash of the sources and of the lock of the packages: about 30 ms. Throws if a folder cannot be read. */
+export const programHash = (root: string): string =>
+  hashOf(root, [
+    ...sourceFolders(root).flatMap((folder) => filesIn(join(root, folder), isSource)),
+    join(root, 'package-lock.json'),
+  ]);
 
 /** Whether `dist` is the build of these sources. */
 export const isProgramCurrent = (root: string): boolean => {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { client } from '../../tests/harness/http.ts';
 import type { Postgres } from '../../tests/harness/postgres.ts';
-import { spawnPlatform } from '../../tests/harness/process.ts';
-import { compare, credentialsOf, operationsOn, seed, sidesOf } from '../api.ts';
+import { compare, credentialsOf, sidesOf, startSides } from '../api.ts';
 import { body } from '../data/rig.ts';
 import { percentile } from '../runtime/items.ts';
 import { less, more, type QuickRow } from './row.ts';
@@ -11,15 +10,8 @@ const short = { warmSeconds: 2, seconds: 1, rounds: 2 };
 
 /** Operations of the API in percent of bare Fastify with the same statements, and the Overview when it is computed. */
 export const api = async (postgres: Postgres): Promise<QuickRow[]> => {
-  const databaseUrl = await postgres.createDatabase();
-  await using platform = await spawnPlatform({ databaseUrl });
-  const { agents, schedule } = await seed(client(`${platform.url}/api/v2`, platform.key), databaseUrl);
-  const operations = await operationsOn(databaseUrl, agents, schedule);
-  await using bare = await spawnPlatform({
-    program: 'bench/api/bare.ts',
-    databaseUrl,
-    env: { OPERATIONS: JSON.stringify(operations) },
-  });
+  await using rig = await startSides(postgres);
+  const { platform, bare, operations } = rig;
   const rows: QuickRow[] = [];
   for (const operation of operations) {
     const [here, there] = await compare(sidesOf(operation, platform, bare), short);

@@ -5,7 +5,7 @@ import { aggregate, makeBigFrame, measureBare } from '../data/frames.ts';
 import { body, medianMs } from '../data/rig.ts';
 import { less, type QuickRow } from './row.ts';
 
-/** A data frame of a million rows of CSV, beside DuckDB alone. */
+/** Measures a data frame of a million rows of CSV, and DuckDB on the same file. */
 export const frames = async (postgres: Postgres): Promise<QuickRow[]> => {
   await using platform = await spawnPlatform({ databaseUrl: await postgres.createDatabase() });
   const api = client(`${platform.url}/api/v2`, platform.key);

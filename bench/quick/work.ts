@@ -10,7 +10,7 @@ import { percentile, seedAgents } from '../runtime/items.ts';
 import { round } from '../runtime/throughput.ts';
 import { less, more, type QuickRow } from './row.ts';
 
-/** 1,000 schedules due at one instant, beside the four tables written by SQL alone. */
+/** Measures 1,000 schedules that are due at one instant, and SQL that only writes the same rows. */
 export const herd = async (postgres: Postgres): Promise<QuickRow[]> => {
   const db = await openPostgres(await postgres.createDatabase(), silentLogger);
   await migrate(db, silentLogger);

@@ -46,6 +46,8 @@ describe('the build of the application', () => {
     folder = await mkdtemp(join(tmpdir(), 'ap-build-'));
     await mkdir(at('console', 'src', 'features'), { recursive: true });
     await mkdir(at('tools'));
+    await mkdir(at('src'));
+    await cp(join(root, 'src', 'program.ts'), at('src', 'program.ts'));
     await cp(join(root, 'tools', 'console.ts'), at('tools', 'console.ts'));
     await cp(join(root, 'tools', 'console'), at('tools', 'console'), { recursive: true });
     for (const [name, content] of Object.entries({

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { filesIn, hashOf } from '../../src/program.ts';
 
 /** The OpenAPI documents that the types come from, by the address under which their operations are served. */
 export const documents = { '/api/v2': 'openapi.json', '/app/api': 'openapi-app.json' };
@@ -21,31 +21,11 @@ export const builtFile = '.built';
 const isSource = (name: string): boolean =>
   name !== 'dist' && !name.endsWith('.gen.ts') && !name.startsWith(unfinishedPrefix);
 
-/** The files below `folder`, in a fixed order. */
-const sourcesIn = (folder: string): string[] =>
-  readdirSync(folder, { withFileTypes: true })
-    .filter(({ name }) => isSource(name))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => {
-      const path = join(folder, entry.name);
-      return entry.isDirectory() ? sourcesIn(path) : [path];
-    });
-
-/** A hash of names and contents. A file that is missing is unlike any other. */
-const hashOf = (root: string, files: string[]): string => {
-  const hash = createHash('sha256');
-  for (const file of files) {
-    const content = existsSync(file) ? readFileSync(file) : null;
-    hash.update(`${file.slice(root.length)} ${content?.length}\n`).update(content ?? '');
-  }
-  return hash.digest('hex');
-};
-
 /** The hash of everything that a build depends on. */
 export const buildHash = (root: string): string =>
   hashOf(root, [
-    ...(existsSync(join(root, 'console')) ? sourcesIn(join(root, 'console')) : []),
-    ...sourcesIn(join(root, 'tools', 'console')),
+    ...(existsSync(join(root, 'console')) ? filesIn(join(root, 'console'), isSource) : []),
+    ...filesIn(join(root, 'tools', 'console'), isSource),
     ...Object.values(documents).map((document) => join(root, document)),
     join(root, 'package-lock.json'),
     join(root, 'tsconfig.json'),
