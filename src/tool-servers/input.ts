@@ -48,6 +48,16 @@ const requestsOf = (outcome: AskingOutcome): Map<string, InputRequest> | { fault
   }
 };
 
+/**
+ * The answers that the repeated call gives again at once. It asks while it is in flight before it wants addresses opened, and
+ * so it does once they are.
+ */
+const answeredBefore = (outcome: AskingOutcome, given: GivenInput | undefined): AskedInput['answered'] => {
+  const before = given?.answered ?? [];
+  if (outcome.kind === 'urls') return before;
+  return outcome.kind === 'asked' ? before.slice(0, outcome.used) : [];
+};
+
 const ways = { input_required: 'result', urls: 'error', asked: 'request' } as const;
 
 /** What people are asked, and what is kept for the next call; or why they cannot be. */
@@ -69,6 +79,5 @@ export const askedInput = (
     if ('fault' in shown) return shown;
     requests.push({ key, ...shown });
   }
-  const answered = outcome.kind === 'asked' ? (given?.answered ?? []).slice(0, outcome.used) : [];
-  return { way: ways[outcome.kind], round, requests, requestState, answered };
+  return { way: ways[outcome.kind], round, requests, requestState, answered: answeredBefore(outcome, given) };
 };

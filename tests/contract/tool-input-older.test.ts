@@ -134,6 +134,31 @@ describe('input that a tool of the older protocol asks for', () =>
       expect(bank.server.calls).toHaveLength(calls);
     });
 
+    test('in flight, and then of addresses: what was answered before is not asked again', async () => {
+      let opened = false;
+      const elicitations = [
+        { mode: 'url' as const, message: 'Log in.', url: 'https://example.com/in', elicitationId: 'e1' },
+      ];
+      const bank = await setUp(
+        async (_, context) => {
+          const { action, content } = await ask(context, 'Which?');
+          if (action !== 'accept') return 'nothing';
+          if (!opened) throw new UrlElicitationRequiredError(elicitations);
+          return `paid with ${content.code}`;
+        },
+        { era: 'legacy', tool: idempotent },
+      );
+      const held = await start(bank);
+      await ok(decide(held, [accept({ code: answer })]));
+      const second = await next(held);
+      expect(second.pending_approvals).toMatchObject([{ mode: 'url', reason: 'Log in.', round: 2 }]);
+      opened = true;
+      await ok(decide(second, [accept()]));
+      await becomes(held.id, 'COMPLETED');
+      expect(await results(held.id)).toEqual([expect.objectContaining({ text: `paid with ${answer}` })]);
+      expect(bank.server.calls).toHaveLength(3);
+    });
+
     test.each([
       ['allow_input is off', { server: { allow_input: false } }, false],
       ['a replica of an older release is alive', {}, true],
