@@ -149,7 +149,9 @@ export const checkCreatedSlack = (
 ): void => {
   const problem = ways(body);
   if (problem) {
-    context.addIssue({ code: 'custom', path: ['app_token'], message: problem, params: { missing: problem } });
+    const absent = problem === atLeastOne;
+    const params = { missing: problem, absent };
+    context.addIssue({ code: 'custom', path: ['app_token'], message: problem, params });
   }
 };
 

@@ -112,7 +112,7 @@ const checkTakes = async (
     if (approvalIds.length > 0 || !last) {
       throw await lateRefusal(tx, conversation, actor, approvalIds, refused);
     }
-    throw await reviewCalls.closedError(tx, last.id, actor.principal, refused.context, refused.message);
+    throw await reviewCalls.closedError(tx, last.id, actor.principal, refused.context);
   }
   const asked = new Set(run?.pending_approvals?.map(({ approval_id }) => approval_id));
   const others = approvalIds.filter((id) => !asked.has(id));

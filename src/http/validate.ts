@@ -106,6 +106,11 @@ const flatten = (issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] =>
     return flatten(closest.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })));
   });
 
+/** Whether the field is left out. An issue of our own can say so of null (`params.absent`), where that means the same. */
+const isAbsent = (issue: z.core.$ZodIssue, value: unknown): boolean =>
+  issue.path.length > 0 &&
+  (valueAt(value, issue.path) === undefined || (issue.code === 'custom' && issue.params?.absent === true));
+
 /** An issue of our own can say more (`params.missing`). */
 const missingMessage = (issue: z.core.$ZodIssue): string =>
   issue.code === 'custom' && typeof issue.params?.missing === 'string' ? issue.params.missing : 'is required';
@@ -133,7 +138,7 @@ export const validate = <S extends z.ZodType>(
     const path = showPath(issue.path, whole);
     if (seen.has(path)) continue;
     seen.add(path);
-    const isMissing = issue.path.length > 0 && valueAt(value, issue.path) === undefined;
+    const isMissing = isAbsent(issue, value);
     (isMissing ? missing : wrong).push({ path, message: isMissing ? missingMessage(issue) : issue.message });
   }
   if (missing.length === 0 && wrong.length === 0) return parsed.data as z.output<S>;

@@ -52,22 +52,18 @@ const closingSentence = (review: Review, now: Date): string => {
   return `${closed_by.name} ${verbOf(review)} this at ${at}.`;
 };
 
-/**
- * The 412 for a decision that came too late: it says who decided and when, before `more`, and has the `review`, with what
- * `context` adds.
- */
+/** The 412 for a decision that came too late: it says who decided and when, and has the `review`, with what `context` adds. */
 export const closedError = async (
   executor: Executor,
   id: string,
   principal: Principal,
   context: Record<string, unknown>,
-  more = '',
 ): Promise<ApiError> => {
   const review = await findReview(executor, id);
   // It was deleted with what waited for it.
   if (!review) return notFound('review');
   const sentence = closingSentence(review, new Date(await databaseNow(executor)));
-  return new ApiError('precondition_failed', `${sentence} ${more}`.trimEnd(), {
+  return new ApiError('precondition_failed', sentence, {
     ...context,
     review: toReviewResponse(review, { mayDecide: mayDecide(review, principal), messages: [] }),
   });

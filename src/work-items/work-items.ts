@@ -206,10 +206,9 @@ const lateRefusal = async (
   reviewId: string | undefined,
 ): Promise<ApiError> => {
   const refused = refusal(item, action);
-  if (reviewId !== undefined) return reviewCalls.closedError(tx, reviewId, principal, refused.context);
   const last = action === 'continue' ? await reviewCalls.findLast(tx, 'work_item', item.id) : undefined;
-  if (!last) return refused;
-  return reviewCalls.closedError(tx, last.id, principal, refused.context, refused.message);
+  const id = reviewId ?? last?.id;
+  return id === undefined ? refused : reviewCalls.closedError(tx, id, principal, refused.context);
 };
 
 /** Someone who continues the Work Item itself, without naming its review. */

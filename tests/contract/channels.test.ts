@@ -129,6 +129,8 @@ describe('channels', () =>
 
     test.each<[string, object, number, string]>([
       ['slack', { bot_token: 'x' }, 400, 'app_token'],
+      ['slack', { bot_token: 'x', app_token: null, signing_secret: null }, 400, 'app_token'],
+      ['slack', { bot_token: 'x', app_token: '', signing_secret: null }, 422, 'app_token'],
       ['slack', { ...slack, signing_secret: 's' }, 422, 'app_token'],
       ['slack', { app_token: 'x' }, 400, 'bot_token'],
       ['slack', { ...slack, conversation: '#general' }, 422, 'conversation'],
