@@ -1,5 +1,4 @@
 import { flushCompileCache } from 'node:module';
-import { setFlagsFromString } from 'node:v8';
 import { ConfigError, readConfig } from './config.ts';
 import { messageOf } from './lib/errors.ts';
 import { createLogger } from './lib/log.ts';
@@ -72,10 +71,6 @@ if (major < 24) {
     `Node ${process.versions.node} is too old; \`npm start\` runs the platform on the Node that \`npm ci\` installed`,
   ]);
 }
-// V8 13 collects the whole heap each time that buffers outside of it grow by 64 MB. Receiving traces then costs half as
-// much again, with pauses of 40 ms. V8 14, in Node 26, does not.
-if (major === 24) setFlagsFromString('--external-memory-accounted-in-global-limit');
-
 main().catch((error) => {
   if (error instanceof ConfigError) refuse(error.mistakes);
   process.stderr.write(`${messageOf(error)}\n`);

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isProgramCurrent, programHash, programHashFile } from '../src/program.ts';
+import { isProgramCurrent, nodeOptions, programHash, programHashFile } from '../src/program.ts';
 import { CannotBuild, importTool, makeFolder } from './console/needs.ts';
 import { replaceFolder } from './console/replace-folder.ts';
 
@@ -95,7 +95,7 @@ const buildProgram = async (): Promise<void> => {
 const startOnce = async (): Promise<void> => {
   const folder = mkdtempSync(join(tmpdir(), 'agent-platform-'));
   const env = { PATH: process.env.PATH, DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'info' };
-  const platform = spawn(process.execPath, [join(root, 'src', 'main.ts')], {
+  const platform = spawn(process.execPath, [...nodeOptions, join(root, 'src', 'main.ts')], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

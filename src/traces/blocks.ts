@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
-import { joinSpans, type SpansAround } from '@agent-platform/otlp';
+import { joinSpans, release, type SpansAround } from '@agent-platform/otlp';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { TracePiece } from './pieces.ts';
 
@@ -27,12 +27,15 @@ const decompress = promisify(zstdDecompress);
 const smallestChunk = 16 * 1024;
 
 /** Spans shrink to a seventh. One chunk holds the result: each further one would be a trip to the thread pool. */
-const pack = (bytes: Buffer): Promise<Buffer> =>
-  compress(bytes, {
-    chunkSize: Math.max(smallestChunk, bytes.length >> 1),
+const pack = async (bytes: Buffer): Promise<Buffer> => {
+  const content = await compress(bytes, {
+    chunkSize: Math.max(smallestChunk, bytes.length >> 2),
     // A level more is no smaller, and a window of more than the block only more memory: together twice the CPU.
     params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 18 },
   });
+  release(bytes);
+  return content;
+};
 
 /** The bytes of a block. They were written by `packBlocks`, so their size is known to be reasonable. */
 export const unpackBlock = (content: Buffer): Promise<Buffer> =>

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nodeOptions } from '../../src/program.ts';
 import { until } from './wait.ts';
 import { freePort, startWatchdog } from './watchdog.ts';
 
@@ -73,7 +74,8 @@ export async function spawnPlatform(options: PlatformProcessOptions = {}): Promi
   };
   const from = options.release ?? root;
   const node = options.release ? join(from, 'node_modules', '.bin', 'node') : process.execPath;
-  const child: ChildProcess = spawn(node, [join(from, options.program ?? 'src/main.ts')], {
+  const program = options.program ? [options.program] : [...nodeOptions, 'src/main.ts'];
+  const child: ChildProcess = spawn(node, program, {
     cwd: from,
     env: env as NodeJS.ProcessEnv,
     stdio: ['ignore', 'pipe', 'pipe'],

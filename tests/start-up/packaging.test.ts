@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { nodeOptions } from '../../src/program.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -33,6 +34,14 @@ describe('packaging', () => {
     const permitted = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path!);
     for (const source of copies)
       expect(permitted.some((path) => path === source || path.startsWith(`${source}/`))).toBe(true);
+  });
+
+  test('`npm start` and the image start the platform in the same way', () => {
+    const start = ['node', ...nodeOptions, 'src/main.ts'];
+    expect(JSON.parse(read('package.json')).scripts.start).toBe(`exec ${start.join(' ')}`);
+    expect(read('Dockerfile').trimEnd().split('\n').at(-1)).toBe(
+      `CMD [${start.map((one) => `"${one}"`).join(', ')}]`,
+    );
   });
 
   test('a SIGTERM to `npm start` reaches the process of the platform, whose exit code npm takes', async () => {

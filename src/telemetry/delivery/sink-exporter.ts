@@ -1,4 +1,4 @@
-import { gunzip } from '@agent-platform/otlp';
+import { gunzip, release } from '@agent-platform/otlp';
 import { type Batch, passed, type TelemetryLog } from '@agent-platform/otlp/log';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError, messageOf } from '../../lib/errors.ts';
@@ -158,6 +158,7 @@ export class SinkExporter {
     const alone = this.#defects >= aloneAfter;
     const most = Math.min(mostSpans, this.#sink.spansPerSecond());
     const requests: Request[] = [];
+    const inflated: Buffer[] = [];
     let spans = 0;
     let bytes = 0;
     let first: Batch | undefined;
@@ -169,6 +170,7 @@ export class SinkExporter {
       last = batch;
       for (const { bytes: stored, gzip, spans: of } of batch.parts) {
         const request = gzip ? await inflate(stored) : stored;
+        if (gzip) inflated.push(request);
         requests.push({ bytes: request, spans: of });
         bytes += request.length;
         spans += of;
@@ -179,6 +181,7 @@ export class SinkExporter {
       this.#defects >= dropAfter
         ? await this.#sink.skip(telemetryLog.id, first.start + spans)
         : await this.#sink.store(telemetryLog.id, first.start, requests);
+    for (const request of inflated) release(request);
     const delivered = this.#delivered(stored, spans);
     await telemetryLog.commit(last, last.spans, { delivered, rejected: spans - delivered });
     this.#rate.take(spans);

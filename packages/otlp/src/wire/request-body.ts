@@ -33,6 +33,7 @@ export const readBody = (
       if (!reserve(room - body.length)) return false;
       const larger = Buffer.allocUnsafeSlow(room);
       body.copy(larger, 0, 0, size);
+      release(body);
       body = larger;
       return true;
     };
