@@ -27,6 +27,8 @@ export interface PostgresPair extends Postgres {
    * for which the address led to no primary that takes commits, in milliseconds.
    */
   failOver(how: FailOver): Promise<number>;
+  /** Starts the old primary again, as a machine does that comes back, and resolves to its port. `rebuild` ends it. */
+  oldStarts(): Promise<number>;
   /** Makes a new standby of a copy of the primary, and waits until each commit waits for it. */
   rebuild(): Promise<void>;
 }
@@ -152,6 +154,11 @@ export const startPostgresPair = async (settings: Record<string, string> = {}): 
         await before.kill('SIGKILL');
       }
       return away;
+    },
+    oldStarts: async () => {
+      const before = old.at(-1)!;
+      await before.restart();
+      return before.port;
     },
     rebuild,
     stop,
