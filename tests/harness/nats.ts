@@ -49,10 +49,11 @@ const isNewEnough = (server: string): boolean => {
 
 const found = findProgram('nats-server');
 const program = found && isNewEnough(found) ? found : null;
+export const natsNote = program ? null : 'no nats-server 2.10 or newer';
 
 /** Tests that need a nats-server. If the machine has none, they are skipped, with the reason in their name. */
 export const describeWithNats = (name: string, tests: () => void): void => {
-  describe.skipIf(!program)(`${name}${skipNote(program ? null : 'no nats-server 2.10 or newer')}`, tests);
+  describe.skipIf(natsNote !== null)(`${name}${skipNote(natsNote)}`, tests);
 };
 
 const listens = (port: number): Promise<true> =>

@@ -29,7 +29,7 @@ export interface BrokerKillsReport {
 }
 
 /** A broker with one source, which dies and returns. */
-interface Broker {
+export interface Broker {
   connection: object;
   trigger: object;
   /** Publishes one message, again until the broker has it: it may then have it twice. */
@@ -43,7 +43,7 @@ interface Broker {
 
 const tls = { mode: 'disable' };
 
-const openNats = async (): Promise<Broker> => {
+export const openNats = async (): Promise<Broker> => {
   const nats = await startNats();
   const connection = await connect({
     servers: nats.url,
@@ -73,7 +73,7 @@ const openNats = async (): Promise<Broker> => {
   };
 };
 
-const openKafka = async (): Promise<Broker> => {
+export const openKafka = async (): Promise<Broker> => {
   const kafka = await startKafka();
   await kafka.admin.createTopics({ topics: ['t'], partitions: 3, replicas: 1 });
   return {
@@ -97,15 +97,17 @@ const openKafka = async (): Promise<Broker> => {
 
 const replicas = 3;
 
-/** Publishes without a pause until it is told to stop. */
-class Publisher {
+/** Publishes with a short pause until it is told to stop. */
+export class Publisher {
   readonly #broker: Broker;
+  readonly #pauseMs: number;
   #stopped = false;
   #running: Promise<void>;
   published = 0;
 
-  constructor(broker: Broker) {
+  constructor(broker: Broker, pauseMs = 20) {
     this.#broker = broker;
+    this.#pauseMs = pauseMs;
     this.#running = this.#run();
   }
 
@@ -113,7 +115,7 @@ class Publisher {
     while (!this.#stopped) {
       await this.#broker.publish(`{"n":${this.published}}`);
       this.published += 1;
-      await sleep(20);
+      await sleep(this.#pauseMs);
     }
   }
 
@@ -143,19 +145,21 @@ const pickRunning = (at: Fixture, random: Random): number => {
 };
 
 /** What is wrong at the end: each message has one event and one Work Item, and counts agree. */
-const compare = async (
+export const compare = async (
   at: Fixture,
   ids: readonly string[],
+  triggerId: string,
 ): Promise<Omit<BrokerKillsReport, 'kills' | 'longestPauseMs'>> =>
   at.inspect(async (rows) => {
     const events = await rows<{ position: string; deliveries: number; outcome: string; items: number }>(
       `select e.position, e.deliveries, e.outcome,
          (select count(*)::integer from work_items w where w.occurrence_id = e.id) as items
-       from trigger_events e`,
+       from trigger_events e where e.trigger_id = '${triggerId}'`,
     );
     const [{ items, repeated }] = (await rows<{ items: number; repeated: number }>(
-      `select (select count(*)::integer from work_items) as items,
-         (select coalesce(sum(count), 0)::integer from trigger_event_counts where outcome = 'repeated') as repeated`,
+      `select (select count(*)::integer from work_items where trigger_id = '${triggerId}') as items,
+         (select coalesce(sum(count), 0)::integer from trigger_event_counts
+           where outcome = 'repeated' and trigger_id = '${triggerId}') as repeated`,
     )) as [{ items: number; repeated: number }];
     const problems: string[] = [];
     const seen = new Set(events.map(({ position }) => position));
@@ -190,7 +194,7 @@ export const runBrokerKills = async ({
     const agent = await must(api.post('/agents', { name: 'a', mode: 'worker', execution: 'external' }));
     const connection = await must(api.post('/event-connections', { name: 'b', ...broker.connection }));
     const { settings, ...fields } = broker.trigger as { settings: object };
-    await must(
+    const trigger = await must(
       api.post(`/agents/${agent.id}/triggers`, {
         name: 't',
         ...fields,
@@ -221,7 +225,7 @@ export const runBrokerKills = async ({
     await until(async () => (await stored(at)) >= ids.length, 120_000);
     // What comes again has come: JetStream delivers after 30 s, Kafka after the last assignment.
     await sleep(1_000);
-    return { ...report, ...(await compare(at, ids)) };
+    return { ...report, ...(await compare(at, ids, trigger.id!)) };
   } finally {
     await broker.close();
   }
