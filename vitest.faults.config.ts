@@ -10,7 +10,8 @@ import { defineConfig } from 'vitest/config';
  * - FAULT_FLEET_SCHEDULES (1,500), FAULT_FLEET_MOVES (60, of the clock), FAULT_FLEET_KILLS (30): for 16 replicas and for 8
  * - FAULT_STOP_SECONDS (60), FAULT_EDITED_SCHEDULES (12, of each kind), FAULT_EDITED_INSTANTS (60),
  *   FAULT_BOUNDARY_ROUNDS (2), FAULT_LEASE_FAULTS (20), FAULT_LEASE_ITEMS (12), FAULT_EXTERNAL_KILLS (40),
- *   FAULT_EXTERNAL_ITEMS (60), FAULT_DATABASE_RESTARTS (10), FAULT_FAIL_OVERS (40)
+ *   FAULT_EXTERNAL_ITEMS (60), FAULT_DATABASE_RESTARTS (10), FAULT_FAIL_OVERS (40),
+ *   FAULT_CUT_OFFS (12: one replica of three is cut off for longer than its leases)
  *
  * Triggers that read a broker, which dies like the replicas:
  * - FAULT_BROKER_KILLS (50, for each kind of broker), FAULT_SEED
@@ -25,7 +26,8 @@ import { defineConfig } from 'vitest/config';
  * Telemetry:
  * - FAULT_TELEMETRY_KILLS (200), FAULT_TELEMETRY_SPANS (1,000,000), FAULT_STORE_KILLS (200; a quarter on the embedded database)
  * - FAULT_ISOLATION_REQUESTS (400, of 500 spans), FAULT_ISOLATION_ROUNDS (7), FAULT_OUTAGE_MEGABYTES (1,500),
- *   FAULT_SHARED_LOG_ROUNDS (30), FAULT_CLUSTER_KILLS (20)
+ *   FAULT_SHARED_LOG_ROUNDS (30), FAULT_CLUSTER_KILLS (20),
+ *   FAULT_CLUSTER_MOMENTS (4: the server that leads the stream dies while spans expire, and while a replica starts)
  *
  * The soak, everything at once at a low load (less than half a core) and under faults; four fifths of the time on
  * PostgreSQL with three replicas, the rest on the embedded database:

@@ -30,7 +30,10 @@ test('PostgreSQL fails over under calls that cost money, calls of a tool server 
   console.log(`fail-over: ${shown}`);
   expect(problems.slice(0, 10)).toEqual([]);
   expect(verification.problems.slice(0, 10)).toEqual([]);
-  expect(numbers.figures.budgetRuns, shown).toMatchObject({ COMPLETED: expect.any(Number), ERROR: expect.any(Number) });
+  expect(numbers.figures.budgetRuns, shown).toMatchObject({
+    COMPLETED: expect.any(Number),
+    ERROR: expect.any(Number),
+  });
   expect(numbers.figures.namedCosts, shown).toBeGreaterThan(5);
   expect(numbers.figures.calls, shown).toBeGreaterThan(5);
 }, 400_000);

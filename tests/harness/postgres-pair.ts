@@ -27,6 +27,11 @@ export interface PostgresPair extends Postgres {
    * for which the address led to no primary that takes commits, in milliseconds.
    */
   failOver(how: FailOver): Promise<number>;
+  /**
+   * Stops the standby where it is, and lets commits wait for no one, as with an asynchronous standby whose lag is all that
+   * is committed from now on. `failOver` starts it again once the primary is dead.
+   */
+  fallBehind(): Promise<void>;
   /** Starts the old primary again, as a machine does that comes back, and resolves to its port. `rebuild` ends it. */
   oldStarts(): Promise<number>;
   /** Makes a new standby of a copy of the primary, and waits until each commit waits for it. */
@@ -147,6 +152,7 @@ export const startPostgresPair = async (settings: Record<string, string> = {}): 
         await before.kill('SIGKILL');
         proxy.cut();
       }
+      if (other!.pid === null) await other!.restart();
       await promote();
       const away = performance.now() - begun;
       if (aliveForMs > 0) {
@@ -154,6 +160,13 @@ export const startPostgresPair = async (settings: Record<string, string> = {}): 
         await before.kill('SIGKILL');
       }
       return away;
+    },
+    fallBehind: async () => {
+      await configure(primary, {});
+      await until(async () => (await replication())?.sync_state === 'async', 20_000, 50);
+      // What it has not written to disk yet would come on top.
+      await until(async () => ((await replication())?.behind ?? 0) <= 0, 20_000, 20);
+      await other!.kill('SIGKILL');
     },
     oldStarts: async () => {
       const before = old.at(-1)!;

@@ -10,6 +10,11 @@ export interface TcpProxy extends AsyncDisposable {
    * cut in silence.
    */
   silent: boolean;
+  /**
+   * True: bytes wait, and pass when it is false again, as when a network is cut and comes back: what was sent meanwhile
+   * arrives then, also from an end that has given up.
+   */
+  held: boolean;
   /** Closes all connections. */
   cut(): void;
 }
@@ -17,6 +22,7 @@ export interface TcpProxy extends AsyncDisposable {
 /** The one address of servers that take turns, as a load balancer for TCP gives it. */
 export const startTcpProxy = async (target: number, ownPort?: number): Promise<TcpProxy> => {
   const sockets = new Set<Socket>();
+  let held = false;
   const port = ownPort ?? (await freePort());
   const server = createServer((client) => {
     const other = connect(proxy.target, '127.0.0.1');
@@ -26,10 +32,11 @@ export const startTcpProxy = async (target: number, ownPort?: number): Promise<T
       sockets.add(socket);
       socket.setNoDelay(true);
       socket.on('error', () => {});
+      if (held) socket.pause();
       socket.on('close', () => {
         sockets.delete(socket);
-        // What a cut network has swallowed is not known to the other end.
-        if (!proxy.silent) peer.destroy();
+        // What a cut network has swallowed is not known to the other end. What was sent before the end still arrives.
+        if (!proxy.silent) peer.destroySoon();
       });
       socket.on('data', (bytes) => {
         if (!proxy.silent) peer.write(bytes);
@@ -43,6 +50,13 @@ export const startTcpProxy = async (target: number, ownPort?: number): Promise<T
     port,
     target,
     silent: false,
+    get held() {
+      return held;
+    },
+    set held(on) {
+      held = on;
+      for (const socket of sockets) on ? socket.pause() : socket.resume();
+    },
     cut,
     [Symbol.asyncDispose]: async () => {
       const closed = new Promise((resolve) => server.close(resolve));

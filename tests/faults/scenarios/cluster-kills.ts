@@ -14,7 +14,7 @@ export interface ClusterReport {
 }
 
 /** Resolves when the server that died is back with all it missed: only then may the next one die. */
-const caughtUp = (cluster: NatsCluster): Promise<unknown> =>
+export const caughtUp = (cluster: NatsCluster): Promise<unknown> =>
   until(
     async () => {
       const servers = cluster.servers.map(({ url }) => url);
