@@ -159,12 +159,14 @@ describe('a call that asked for input', () =>
     });
   }));
 
-test('input waits for 30 days, and goes on after a restart with another key', async () => {
+test('input, a form and an address, waits for 30 days, and goes on after a restart with another key', async () => {
   const DATABASE_URL = await createMigrated();
   const days = 30 * 86_400_000;
   const keys = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)].map((key) => key.toString('base64'));
   await using server = await startToolServer({ era: 'modern' });
-  server.tools = [{ name: 'pay', result: (_, { mcpReq }) => (mcpReq.inputResponses ? 'paid' : asking()) }];
+  const url = inputRequired.elicitUrl({ message: 'Log in.', url: 'https://example.com/' } as never);
+  const both = () => inputRequired({ inputRequests: { who: elicit('Which?'), url }, requestState: state });
+  server.tools = [{ name: 'pay', result: (_, { mcpReq }) => (mcpReq.inputResponses ? 'paid' : both()) }];
   let at: Fixture = await startFixture('embedded', { DATABASE_URL, ENCRYPTION_KEY: keys[0]! });
   try {
     const fields = { name: 'bank', prefix: 'bank', url: server.url, default_policy: 'allow' };
@@ -184,11 +186,21 @@ test('input waits for 30 days, and goes on after a restart with another key', as
     at = await startFixture('embedded', { DATABASE_URL, ENCRYPTION_KEY: [keys[1], keys[0]].join(',') });
     await at.test.stop();
     at = await startFixture('embedded', { DATABASE_URL, ENCRYPTION_KEY: keys[1]! });
-    const [{ approval_id }] = held.pending_approvals;
-    const decisions = [{ approval_id, decision: 'approve', arguments: { code: answer } }];
+    expect(held.pending_approvals.map(({ mode }: Json) => mode)).toEqual(['form', 'url']);
+    const decisions = held.pending_approvals.map(({ approval_id, mode }: Json) => ({
+      approval_id,
+      decision: 'approve',
+      ...(mode === 'form' && { arguments: { code: answer } }),
+    }));
     await ok(at.api.post(`/work-items/${id}/continue`, { decisions }));
     await becomes('COMPLETED');
-    expect(server.calls[1]!.params).toMatchObject({ requestState: state });
+    expect(server.calls[1]!.params).toMatchObject({
+      inputResponses: {
+        who: { action: 'accept', content: { code: answer } },
+        url: { action: 'accept' },
+      },
+      requestState: state,
+    });
     expect(await at.sql`select from tool_inputs`).toEqual([]);
   } finally {
     await at.test.stop();
