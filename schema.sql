@@ -694,6 +694,7 @@ create table data_frames (
   created_at timestamp(3) with time zone default platform_now() not null,
   case_id uuid,
   trial_id uuid,
+  head text,
   constraint data_frames_pkey PRIMARY KEY (id),
   constraint data_frames_check CHECK ((num_nonnulls(conversation_id, work_item_id, case_id, trial_id) = 1)),
   constraint data_frames_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE

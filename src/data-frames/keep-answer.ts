@@ -2,6 +2,7 @@ import type { Answer, RunOptions } from '../semantic-data-models/index.ts';
 import { queryFailure } from './failures.ts';
 import { checkTarget, keepFrame, type Target } from './keep.ts';
 import { type FrameParts, takeOut } from './parts.ts';
+import { answerLimits } from './query.ts';
 import { RowSpool } from './row-spool.ts';
 import type { DataFrame } from './store.ts';
 
@@ -39,7 +40,7 @@ export const keepAnswer = async (
     const { path } = rows;
     const made = await sandbox.run(
       'frameOfRows',
-      { columns },
+      { columns, maxCharacters: answerLimits.maxCharacters },
       { files: { rows: path }, limits: { seconds: makeSeconds }, signal, collect: output.collect },
     );
     const described = made.columns.map((column, i) => ({

@@ -8,10 +8,10 @@ import type { Actor } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
 import { freeFrameName, freeResultName } from './names.ts';
 import type { FrameParts } from './parts.ts';
-import { type DataFrame, deleteFrame, insertFrame, listFrameNames } from './store.ts';
+import { type DataFrame, deleteFrame, type FrameHead, insertFrame, listFrameNames } from './store.ts';
 
 /** The output of a job. */
-type Made = Pick<DataFrame, 'columns' | 'row_count' | 'truncated' | 'warnings'>;
+type Made = Pick<DataFrame, 'columns' | 'row_count' | 'truncated' | 'warnings'> & { head: FrameHead };
 
 /** Who makes a frame: a caller of the API, whom the audit log names, or an agent. */
 type Maker = { actor: Actor } | { agentId: string };
@@ -75,7 +75,7 @@ export const keepFrame = async (
       await fileCalls.lockNames(tx, owner);
       const name = await checkTarget(tx, target);
       await deleteFrame(tx, owner, name);
-      const frame = await insertFrame(tx, {
+      const row = {
         ...owner,
         id,
         name,
@@ -87,7 +87,8 @@ export const keepFrame = async (
         truncated: made.truncated,
         warnings: made.warnings,
         created_by: 'actor' in maker ? maker.actor.principal.id : maker.agentId,
-      });
+      };
+      const frame = await insertFrame(tx, row, made.head);
       if ('actor' in maker) {
         const { kind, semantic_data_model_id } = source;
         const from = { kind, ...(semantic_data_model_id ? { semantic_data_model_id } : {}) };

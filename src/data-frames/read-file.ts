@@ -6,6 +6,7 @@ import { readFailure } from './failures.ts';
 import { checkTarget, keepFrame, type Target } from './keep.ts';
 import { nameOfFile } from './names.ts';
 import { type FrameParts, takeOut } from './parts.ts';
+import { answerLimits } from './query.ts';
 import type { DataFrame } from './store.ts';
 
 const readSeconds = 60;
@@ -76,6 +77,7 @@ export const makeOfFile = async (
         header: source.header,
         columns: source.columns,
         maxRows: settings.get().MAX_DATA_FRAME_ROWS,
+        maxCharacters: answerLimits.maxCharacters,
       },
       {
         files: { source: bytes.read(file.id) },

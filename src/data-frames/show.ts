@@ -7,7 +7,7 @@ import { followOutput } from './follow-output.ts';
 import type { FrameParts } from './parts.ts';
 import { answerLimits } from './query.ts';
 import type { contentQuery, rowsQuery } from './schemas.ts';
-import type { DataFrame, FrameColumn } from './store.ts';
+import { type DataFrame, type FrameColumn, findHead } from './store.ts';
 
 const exportSeconds = 60;
 
@@ -41,13 +41,32 @@ const checkColumns = (frame: DataFrame, path: string, names: readonly string[]):
   if (faults.length > 0) throw unprocessable(faults.slice(0, 100));
 };
 
+/** The page, if it lies within the first rows, which are kept with the frame; else null. */
+const pageOfHead = async (
+  { db }: FrameParts,
+  frame: DataFrame,
+  { limit, offset, columns }: z.output<typeof rowsQuery>,
+): Promise<Pick<Jobs['frameRows']['output'], 'columns' | 'rows'> | null> => {
+  const head = await db.run((executor) => findHead(executor, frame.id));
+  const end = Math.min(offset + limit, frame.row_count);
+  if (head === null || end > head.length) return null;
+  const rows = head.slice(offset, end);
+  if (columns === null) return { columns: frame.columns, rows };
+  const shown = columns.map((name) => frame.columns.findIndex((column) => column.name === name));
+  return {
+    columns: shown.map((index) => frame.columns[index]!),
+    rows: rows.map((row) => shown.map((index) => row[index]!)),
+  };
+};
+
 /** A page of the rows of a frame. It may be shorter than asked for: it ends after 10 MB. */
 export const pageOfRows = async (
-  { sandbox, bytes, settings }: FrameParts,
+  parts: FrameParts,
   frame: DataFrame,
-  { limit, offset, columns, order }: z.output<typeof rowsQuery>,
+  query: z.output<typeof rowsQuery>,
   signal: AbortSignal,
 ) => {
+  const { limit, offset, columns, order } = query;
   const keys = (order ?? []).map((key) => ({
     column: key.replace(/^-/, ''),
     descending: key.startsWith('-'),
@@ -58,9 +77,10 @@ export const pageOfRows = async (
     'order',
     keys.map(({ column }) => column),
   );
-  let page: Jobs['frameRows']['output'];
+  let page = keys.length === 0 ? await pageOfHead(parts, frame, query) : null;
+  const { sandbox, bytes, settings } = parts;
   try {
-    page = await sandbox.run(
+    page ??= await sandbox.run(
       'frameRows',
       { columns, order: keys, limit, offset, ...answerLimits },
       {

@@ -31,6 +31,9 @@ export type DataFrame = OwnerIds & {
   created_at: Date;
 };
 
+/** The first rows of a frame, as a page shows them: a list of values each. */
+export type FrameHead = (string | number | boolean | null)[][];
+
 const columns = sql`id, conversation_id, work_item_id, case_id, trial_id, name, description, source, columns,
   row_count, size_bytes, truncated, warnings, created_by, created_at`;
 
@@ -62,19 +65,34 @@ export const findFrame = async (
   return rows[0];
 };
 
+/** The first rows of a frame; null if they were not kept. */
+export const findHead = async (executor: Executor, id: string): Promise<FrameHead | null> => {
+  const { rows } = await sql<{ head: string | null }>`select head from data_frames where id = ${id}`.execute(
+    executor,
+  );
+  const head = rows[0]?.head ?? null;
+  return head === null ? null : JSON.parse(head);
+};
+
 export const listFrameNames = async (executor: Executor, owner: OwnerIds): Promise<Set<string>> => {
   const { rows } = await sql<{ name: string }>`
     select name from data_frames where ${ownedBy(owner)}`.execute(executor);
   return new Set(rows.map(({ name }) => name));
 };
 
-export const insertFrame = async (tx: Tx, frame: Omit<DataFrame, 'created_at'>): Promise<DataFrame> => {
+/** `head`: null for a copy, whose first pages are read from its file. */
+export const insertFrame = async (
+  tx: Tx,
+  frame: Omit<DataFrame, 'created_at'>,
+  head: FrameHead | null = null,
+): Promise<DataFrame> => {
   const { rows } = await sql<DataFrame>`
     insert into data_frames (id, conversation_id, work_item_id, case_id, trial_id, name, description, source, columns,
-      row_count, size_bytes, truncated, warnings, created_by)
+      row_count, size_bytes, truncated, warnings, created_by, head)
     values (${frame.id}, ${frame.conversation_id}, ${frame.work_item_id}, ${frame.case_id ?? null},
       ${frame.trial_id ?? null}, ${frame.name}, ${frame.description}, ${json(frame.source)}::jsonb,
-      ${json(frame.columns)}::jsonb, ${frame.row_count}, ${frame.size_bytes}, ${frame.truncated}, ${json(frame.warnings)}::jsonb, ${frame.created_by})
+      ${json(frame.columns)}::jsonb, ${frame.row_count}, ${frame.size_bytes}, ${frame.truncated}, ${json(frame.warnings)}::jsonb, ${frame.created_by},
+      ${head === null ? null : JSON.stringify(head)})
     returning ${columns}`.execute(tx);
   return rows[0]!;
 };

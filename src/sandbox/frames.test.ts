@@ -41,7 +41,7 @@ const read = async (
 ) => {
   const made = await sandbox.run(
     'frameRead',
-    { header: true, columns: {}, maxRows: 100, ...input },
+    { header: true, columns: {}, maxRows: 100, maxCharacters: 10_000, ...input },
     {
       files: { source: await file('source', content) },
       limits,
@@ -65,7 +65,7 @@ const keep = (
 ) =>
   sandbox.run(
     'frameOfRows',
-    { columns },
+    { columns, maxCharacters: 10_000 },
     {
       files: {
         rows: (async function* () {
@@ -387,7 +387,7 @@ test.each(['a relative path, as the default is', 'a link'])('DATA_DIR may be %s'
   const DATA_DIR = kind === 'a link' ? link : relative(process.cwd(), real);
   const there = createSandbox(testServices(offlineDatabase, { config: readConfig({ DATA_DIR }) }));
   const source = await file('source', 'n\n1\n');
-  const input = { format: 'csv', header: true, columns: {}, maxRows: 1 } as const;
+  const input = { format: 'csv', header: true, columns: {}, maxRows: 1, maxCharacters: 10_000 } as const;
   await expect(there.run('frameRead', input, { files: { source }, limits })).resolves.toMatchObject({
     row_count: 1,
   });

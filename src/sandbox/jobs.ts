@@ -1,8 +1,9 @@
 import type { Page } from './jobs/documents/page.ts';
 import type { DocumentRead, DocumentReadInput } from './jobs/documents/read.ts';
-import type { FrameMade, FrameReadInput } from './jobs/frames/read.ts';
+import type { FrameKept, FrameReadInput } from './jobs/frames/read.ts';
 import type { FrameOfRowsInput } from './jobs/frames/rows.ts';
 import type {
+  AnswerLimits,
   FrameAnswer,
   FrameExportInput,
   FrameQueryInput,
@@ -20,9 +21,9 @@ export interface Jobs {
   sqliteTables: { input: SqliteTablesInput; output: SqliteTables };
   sqliteQuery: { input: SqliteQuery; output: SqliteRows };
   /** `source` → `frame.parquet`. */
-  frameRead: { input: FrameReadInput; output: FrameMade };
+  frameRead: { input: FrameReadInput & Pick<AnswerLimits, 'maxCharacters'>; output: FrameKept };
   /** `rows` → `frame.parquet`. */
-  frameOfRows: { input: FrameOfRowsInput; output: FrameMade };
+  frameOfRows: { input: FrameOfRowsInput & Pick<AnswerLimits, 'maxCharacters'>; output: FrameKept };
   /** Reads `frame.parquet`. */
   frameRows: { input: FrameRowsInput; output: FrameRows };
   /** `frame.parquet` → `content`. */

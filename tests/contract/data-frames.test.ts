@@ -104,6 +104,45 @@ onPostgres((at) => {
       ]);
     });
 
+    test('shows its first rows as it keeps them, and as it reads them from its file', async () => {
+      const long = 'é'.repeat(10_005);
+      const rows = Array.from({ length: 1_200 }, (_, n) => ({
+        n,
+        exact: n === 3 ? 0.1 : n * 1.005,
+        large: n % 2 ? 9_007_199_254_740_993n.toString() : '-1',
+        text: n === 7 ? `${long}"\u0001\n` : n % 5 ? `row ${n} 😀` : null,
+        at: `2026-01-0${1 + (n % 9)}T01:02:03.${String(n % 1000).padStart(3, '0')}Z`,
+      }));
+      const { path } = await newConversation(at());
+      const file = await upload(at().api, path, 'r.json', JSON.stringify(rows));
+      const source = { kind: 'file', file_id: file.id };
+      await ok(at().api.post(`${path}/data-frames`, { name: 'of_file', source }));
+      const query = {
+        sql: 'select n, exact, text as "frame" from of_file order by n desc',
+        save_as: 'of_sql',
+      };
+      await ok(at().api.post(`${path}/data-frames/query`, query));
+      const asks = [
+        'of_file/rows?limit=1000',
+        'of_file/rows?limit=3&offset=6&columns=text,n',
+        'of_file/rows?limit=500&offset=900',
+        'of_file/rows?limit=10&offset=1195',
+        'of_file/rows?offset=5000',
+        'of_sql/rows?columns=frame',
+        'of_sql/rows?limit=1000&offset=1',
+      ];
+      const shown = () => Promise.all(asks.map((ask) => ok(at().api.get(`${path}/data-frames/${ask}`))));
+      const kept = await shown();
+      expect(kept[1].rows[1]).toEqual([long.slice(0, 10_000), 7]);
+      await at().sql`update data_frames set head = null`;
+      expect(await shown()).toEqual(kept);
+      // That it was kept: nothing shows it then but what is kept.
+      await at().sql`update data_frames set head = '[[1,2,3,4,5]]'`;
+      expect((await ok(at().api.get(`${path}/data-frames/of_file/rows?limit=1`))).rows).toEqual([
+        [1, 2, 3, 4, 5],
+      ]);
+    });
+
     test('is only for those who may use the conversation', async () => {
       const { path } = await newSales(at);
       const member = at().as((await newKey(at(), 'member')).value);

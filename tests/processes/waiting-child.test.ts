@@ -43,10 +43,17 @@ test.skipIf(process.platform !== 'linux')(
           return body.rows;
         }),
       );
-    /** The one that waits, when all others are gone. */
+    /** The one that waits: alone, and for longer than a process takes to be gone. */
     const waiting = async () => {
-      await until(() => childrenOf(platform.dataDir).length === 1);
-      return childrenOf(platform.dataDir)[0]!;
+      let [alone, since] = [childrenOf(platform.dataDir)[0], performance.now()];
+      await until(() => {
+        const [one, ...more] = childrenOf(platform.dataDir);
+        if (one === undefined || more.length > 0 || one.pid !== alone?.pid) {
+          [alone, since] = [more.length > 0 ? undefined : one, performance.now()];
+        }
+        return alone !== undefined && performance.now() - since > 500;
+      });
+      return alone!;
     };
     const first = await waiting();
     const build = isProgramCurrent(join(import.meta.dirname, '..', '..')) ? 'dist/jobs/main.js' : 'main.ts';

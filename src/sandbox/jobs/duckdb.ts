@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { JobFault } from './fault.ts';
-import { readFrame } from './frames/read.ts';
+import { type FrameKept, type FrameMade, readFrame } from './frames/read.ts';
 import { fileText } from './frames/relation.ts';
 import { frameOfRows as makeOfRows } from './frames/rows.ts';
-import { exportFrame, queryFrames, readRows, resultTable } from './frames/show.ts';
+import { type AnswerLimits, exportFrame, headOf, queryFrames, readRows, resultTable } from './frames/show.ts';
 import { quoteText } from './frames/values.ts';
 
 /**
@@ -57,8 +57,17 @@ const onDuckdb =
     }
   };
 
-export const frameRead = onDuckdb(readFrame);
-export const frameOfRows = onDuckdb(makeOfRows);
+/** A job that makes a frame, and gives its first rows too. */
+const keeping = <I>(make: (connection: DuckDBConnection, input: I) => Promise<FrameMade>) =>
+  onDuckdb(
+    async (connection, input: I & Pick<AnswerLimits, 'maxCharacters'>): Promise<FrameKept> => ({
+      ...(await make(connection, input)),
+      head: await headOf(connection, input),
+    }),
+  );
+
+export const frameRead = keeping(readFrame);
+export const frameOfRows = keeping(makeOfRows);
 export const frameRows = onDuckdb(readRows);
 export const frameExport = onDuckdb(exportFrame);
 export const frameQuery = onDuckdb(queryFrames);

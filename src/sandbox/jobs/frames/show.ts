@@ -1,13 +1,13 @@
 import { BIGINT, BOOLEAN, DOUBLE, type DuckDBConnection, type DuckDBType, VARCHAR } from '@duckdb/node-api';
 import { JobFault } from '../fault.ts';
 import type { FrameDatatype } from './datatypes.ts';
-import type { FrameMade } from './read.ts';
+import type { FrameKept } from './read.ts';
 import { describeRelation, fileText, frameFile, queryRows, writeFrame } from './relation.ts';
 import { csvName, csvOf, jsonOf, quoteName, type StoredColumn } from './values.ts';
 
 type FrameValue = string | number | boolean | null;
 
-interface AnswerLimits {
+export interface AnswerLimits {
   /** Texts are cut after this many characters. */
   maxCharacters: number;
   /** Rows end when their JSON has this many bytes. */
@@ -53,7 +53,10 @@ export interface FrameQueryInput extends AnswerLimits {
 }
 
 /** `truncated`: there are more rows than `limit` or `maxBytes` allow. */
-export type FrameAnswer = FrameRows & { saved: FrameMade | null };
+export type FrameAnswer = FrameRows & { saved: FrameKept | null };
+
+/** Not the name of a frame, which a query may use in the same job. */
+const frameView = 'main."the frame"';
 
 const nameAndDatatype = ({ name, datatype }: StoredColumn) => ({ name, datatype });
 
@@ -92,8 +95,8 @@ const answer = async (
 
 export const readRows = async (connection: DuckDBConnection, input: FrameRowsInput): Promise<FrameRows> => {
   const { limit, offset, order } = input;
-  await connection.run(`CREATE VIEW frame AS SELECT * FROM read_parquet(${fileText(frameFile)})`);
-  const { columns: all } = await describeRelation(connection, 'frame');
+  await connection.run(`CREATE VIEW ${frameView} AS SELECT * FROM read_parquet(${fileText(frameFile)})`);
+  const { columns: all } = await describeRelation(connection, frameView);
   const columns = (input.columns ?? all.map(({ name }) => name)).map((name) => {
     const found = all.find((column) => column.name === name);
     if (!found) throw new JobFault('invalid_column', 'there is no such column', { column: name });
@@ -109,12 +112,26 @@ export const readRows = async (connection: DuckDBConnection, input: FrameRowsInp
   return { columns: columns.map(nameAndDatatype), ...(await answer(connection, columns, page, input)) };
 };
 
+/** Rows that are kept beside a frame, so that its first pages need no process: at most so many, and so many bytes. */
+const mostHeadRows = 1_000;
+const mostHeadBytes = 256 * 1024;
+
+/** The first rows of the frame that was just made, as a page shows them. */
+export const headOf = async (
+  connection: DuckDBConnection,
+  { maxCharacters }: Pick<AnswerLimits, 'maxCharacters'>,
+): Promise<FrameValue[][]> => {
+  const limits = { maxCharacters, maxBytes: mostHeadBytes };
+  const page = { columns: null, order: [], limit: mostHeadRows, offset: 0, ...limits };
+  return (await readRows(connection, page)).rows;
+};
+
 export const exportFrame = async (
   connection: DuckDBConnection,
   { format, spreadsheetSafe }: FrameExportInput,
 ): Promise<null> => {
-  await connection.run(`CREATE VIEW frame AS SELECT * FROM read_parquet(${fileText(frameFile)})`);
-  const { columns } = await describeRelation(connection, 'frame');
+  await connection.run(`CREATE VIEW ${frameView} AS SELECT * FROM read_parquet(${fileText(frameFile)})`);
+  const { columns } = await describeRelation(connection, frameView);
   const select = columns.map((column) =>
     format === 'csv'
       ? `${csvOf(column, spreadsheetSafe)} AS ${quoteName(csvName(column.name, spreadsheetSafe))}`
@@ -123,7 +140,9 @@ export const exportFrame = async (
   const how = { csv: 'FORMAT csv, HEADER true', json: 'FORMAT json, ARRAY true', ndjson: 'FORMAT json' }[
     format
   ];
-  await connection.run(`COPY (SELECT ${select.join(', ')} FROM frame) TO ${fileText('content')} (${how})`);
+  await connection.run(
+    `COPY (SELECT ${select.join(', ')} FROM ${frameView}) TO ${fileText('content')} (${how})`,
+  );
   return null;
 };
 
@@ -178,6 +197,7 @@ export const queryFrames = async (
             row_count: saved,
             truncated: Number(count![0]) > saved,
             warnings,
+            head: await headOf(connection, input),
           },
   };
 };
