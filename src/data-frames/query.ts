@@ -63,7 +63,12 @@ export const queryFrames = async (
         ...answerLimits,
       },
       {
-        files: Object.fromEntries(used.map((frame) => [fileOf(frame), bytes.read(frame.id)])),
+        files: Object.fromEntries(
+          used.map((frame) => [
+            fileOf(frame),
+            (path: string, by?: AbortSignal) => bytes.copy(frame.id, path, by),
+          ]),
+        ),
         limits: { seconds },
         signal,
         collect: target ? output.collect : undefined,

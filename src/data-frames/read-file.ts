@@ -80,7 +80,7 @@ export const makeOfFile = async (
         maxCharacters: answerLimits.maxCharacters,
       },
       {
-        files: { source: bytes.read(file.id) },
+        files: { source: (path, by) => bytes.copy(file.id, path, by) },
         limits: { seconds: readSeconds },
         signal,
         collect: output.collect,

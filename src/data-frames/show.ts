@@ -84,7 +84,7 @@ export const pageOfRows = async (
       'frameRows',
       { columns, order: keys, limit, offset, ...answerLimits },
       {
-        files: { 'frame.parquet': bytes.read(frame.id) },
+        files: { 'frame.parquet': (path, by) => bytes.copy(frame.id, path, by) },
         limits: { seconds: settings.get().DATA_QUERY_TIMEOUT_SECONDS },
         signal,
       },
@@ -123,7 +123,7 @@ export const contentOf = async (
         'frameExport',
         { format, spreadsheetSafe },
         {
-          files: { 'frame.parquet': bytes.read(frame.id) },
+          files: { 'frame.parquet': (path, by) => bytes.copy(frame.id, path, by) },
           limits: { seconds: exportSeconds },
           ...hooks,
         },

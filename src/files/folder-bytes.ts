@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { constants, copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isId } from '../lib/ids.ts';
 import type { FileBytes } from './bytes.ts';
@@ -25,6 +25,7 @@ export const folderBytes = (folder: string): FileBytes => {
       await sync(folderOf(id));
     },
     read: (id) => createReadStream(pathOf(id)),
+    copy: (id, path) => copyFile(pathOf(id), path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL),
     remove: async (ids) => {
       for (const id of ids) await rm(pathOf(id), { force: true });
     },

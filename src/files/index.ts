@@ -6,6 +6,7 @@ import { listReferred, markOrphans } from './bytes-store.ts';
 import { fileUpload, waitingFolder } from './files.ts';
 import { folderBytes, sweepFolder } from './folder-bytes.ts';
 import type { OwnerKind } from './owners.ts';
+import { RecentBytes } from './recent-bytes.ts';
 import { removalLoop, removedChannel } from './removal.ts';
 import { fileRoutes } from './routes.ts';
 import { rowBytes } from './row-bytes.ts';
@@ -26,7 +27,8 @@ export interface Files extends Feature {
 export const createFiles = (services: Services, { owners }: { owners: readonly OwnerKind[] }): Files => {
   const { db, config, settings, log } = services;
   const folder = join(config.dataDir, 'files');
-  const bytes = db.kind === 'embedded' ? folderBytes(folder) : rowBytes(db);
+  const recent = new RecentBytes(join(config.dataDir, 'recent-files'));
+  const bytes = db.kind === 'embedded' ? folderBytes(folder) : rowBytes(db, recent);
   const upload = fileUpload(config.dataDir, settings, {
     name: 'The name of the file, instead of the one that the part `file` has.',
   });
@@ -38,6 +40,7 @@ export const createFiles = (services: Services, { owners }: { owners: readonly O
     retention: [(tx, _settings, limit) => markOrphans(tx, limit)],
     start: async () => {
       await rm(waitingFolder(config.dataDir), { recursive: true, force: true });
+      await rm(recent.folder, { recursive: true, force: true });
       db.listen(removedChannel, () => removal.wake());
       if (db.kind === 'postgres') return;
       await sweepFolder(folder, (ids) => db.run((executor) => listReferred(executor, ids)));

@@ -20,8 +20,12 @@ export { type Jobs, SandboxFailure };
 const waitForPlaceMs = 30_000;
 
 export interface RunOptions<J extends JobName = JobName> {
-  /** Put into the job's folder before it begins, by their names there: a file that is copied, or its bytes. */
-  files?: Record<string, string | AsyncIterable<Uint8Array>>;
+  /** Put into the job's folder before it begins, by their names there: a file that is copied, its bytes, or a
+   * function that writes it. */
+  files?: Record<
+    string,
+    string | AsyncIterable<Uint8Array> | ((path: string, signal?: AbortSignal) => Promise<void>)
+  >;
   limits: {
     /** Seconds from the moment the job has its files. */
     seconds: number;
@@ -68,7 +72,8 @@ const putFiles = async (
 ): Promise<void> => {
   for (const [name, source] of Object.entries(files)) {
     const path = join(folder, name);
-    if (typeof source === 'string') await copyFile(source, path, constants.COPYFILE_FICLONE);
+    if (typeof source === 'function') await source(path, signal);
+    else if (typeof source === 'string') await copyFile(source, path, constants.COPYFILE_FICLONE);
     else {
       const file = createWriteStream(path, { mode: 0o600, flags: 'wx' });
       await pipeline(Readable.from(source, { objectMode: false }), file, { signal });

@@ -1,8 +1,5 @@
-import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { FileBytes } from '../../files/index.ts';
 import { newId } from '../../lib/ids.ts';
 
@@ -15,6 +12,6 @@ export const waitingPath = async (folder: string): Promise<string> => {
 /** Copies a stored file to such a path. */
 export const copyOut = async (bytes: FileBytes, fileId: string, folder: string): Promise<string> => {
   const path = await waitingPath(folder);
-  await pipeline(Readable.from(bytes.read(fileId)), createWriteStream(path, { mode: 0o600, flags: 'wx' }));
+  await bytes.copy(fileId, path);
   return path;
 };

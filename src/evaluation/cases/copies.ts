@@ -1,8 +1,5 @@
-import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { type DataFrame, insertFrame, listAllFrames } from '../../data-frames/index.ts';
 import { type Database, everything, type Tx } from '../../database/index.ts';
 import { type FileBytes, fileCalls, type OwnerIds, type StoredFile } from '../../files/index.ts';
@@ -28,7 +25,7 @@ export interface CopyParts {
 export const copyBytes = async ({ bytes, folder }: CopyParts, from: string, to: string): Promise<void> => {
   const path = join(folder, to);
   try {
-    await pipeline(Readable.from(bytes.read(from)), createWriteStream(path, { mode: 0o600 }));
+    await bytes.copy(from, path);
     await bytes.put(to, path);
   } finally {
     await rm(path, { force: true });
