@@ -89,3 +89,18 @@ test('text that could not be stored is stored later, unless the run has ended', 
   expect(texts()).toEqual(['ab']);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test('text and resets that are being stored when the reply is complete come with its end if that fails', async () => {
+  const first = deltas.begin();
+  first('void');
+  await pass(0);
+  const add = deltas.begin();
+  fails = true;
+  add('a');
+  const taken = deltas.take();
+  await pass(0);
+  const { id, events } = await taken;
+  expect(events.map(({ type }) => type)).toEqual(['run.reset', 'message.delta']);
+  expect(events[0]!.data).toEqual({ attempt: 2, message_ids: [stored[0]!.messageId] });
+  expect(events[1]!.data).toEqual({ message_id: id, text: 'a' });
+});

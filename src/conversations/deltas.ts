@@ -36,6 +36,8 @@ export class Deltas {
   readonly #attempt: number;
   readonly #signal: AbortSignal;
   #messageId: string | null = null;
+  /** The reply that is complete, while `take` waits for what is being stored of it. */
+  #taking: string | null = null;
   /** True if some of the reply is stored, or is being stored. */
   #begun = false;
   #text = '';
@@ -75,8 +77,9 @@ export class Deltas {
   async take(): Promise<{ id: string; events: NewEvent[] }> {
     this.#clearTimer();
     const id = this.#messageId ?? newId();
-    this.#messageId = null;
+    [this.#messageId, this.#taking] = [null, id];
     await this.#storing;
+    this.#taking = null;
     const events = this.#events(id, this.#text);
     this.#text = '';
     return { id, events };
@@ -120,6 +123,7 @@ export class Deltas {
     // The other half of a character may be on its way.
     const end = /[\ud800-\udbff]$/.test(this.#text) ? this.#text.length - 1 : this.#text.length;
     const text = this.#text.slice(0, end);
+    const voided = [...this.#void];
     const events = this.#events(id, text);
     if (events.length === 0) return;
     this.#text = this.#text.slice(end);
@@ -127,7 +131,8 @@ export class Deltas {
     this.#storing = this.#store(events).then(
       () => this.#stored(gatherMs),
       () => {
-        if (this.#messageId === id) this.#text = text + this.#text;
+        if (this.#messageId === id || this.#taking === id) this.#text = text + this.#text;
+        this.#void.unshift(...voided);
         this.#stored(retryMs);
       },
     );
