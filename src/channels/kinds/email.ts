@@ -133,7 +133,7 @@ const sectionsOf = ({
       : [
           {
             heading: 'Edited arguments',
-            lines: edits.map(({ path, from, to }) => `${path}: ${from} → ${to}`),
+            lines: [...edits],
             code: true,
           },
         ]),

@@ -3,7 +3,7 @@ import { startCallbackReceiver } from '../../../tests/harness/callback-receiver.
 import { systemClock } from '../../lib/clock.ts';
 import { createEgress } from '../../lib/egress.ts';
 import { noticeOf } from '../messages/notice.ts';
-import type { ShownAlert } from '../messages/subject.ts';
+import type { ShownAlert, ShownReview } from '../messages/subject.ts';
 import { createKinds } from './index.ts';
 
 const at = '2026-01-31T02:31:00.000Z';
@@ -64,4 +64,45 @@ test('PagerDuty gets trigger, acknowledge and resolve under the id of the alert,
   expect(card.actions[0].url).toBe(`https://platform.example/alerts/${alert.id}`);
   expect(JSON.stringify(card.body)).toContain('**nightly** did not fire');
   expect(JSON.stringify(card.body)).not.toContain('"TextBlock"');
+});
+
+test('each edited argument says which of several calls it belongs to', () => {
+  const call = (tool_name: string, before: object, after: object | null) =>
+    ({
+      approval_id: tool_name,
+      kind: 'tool_call',
+      tool_name,
+      arguments: before,
+      reason: null,
+      decision: 'approve',
+      executed_arguments: after,
+    }) as ShownReview['approvals'][number];
+  const pay = call('bank__pay', { amount: 7, to: { name: 'Ada' } }, { amount: 8, to: { name: 'Bob' } });
+  const review = {
+    id: 'r',
+    state: 'decided',
+    source: 'work_item',
+    agent: null,
+    name: null,
+    reason: null,
+    approvals: [pay],
+    required_role: 'member',
+    opened_at: at,
+    expires_at: null,
+    on_expiry: null,
+    escalated_at: null,
+    closed_at: at,
+    closed_by: null,
+  } satisfies ShownReview;
+  const editsOf = (approvals: ShownReview['approvals']) =>
+    noticeOf(
+      { type: 'review', review: { ...review, approvals } },
+      { publicUrl: publicUrl(), withArguments: true },
+    ).edits;
+  expect(editsOf([pay])).toEqual(['amount: 7 → 8', 'to.name: "Ada" → "Bob"']);
+  expect(editsOf([pay, call('bank__close', {}, null), call('bank__pay', {}, { amount: 1 })])).toEqual([
+    'Call 1 of 3 (bank__pay), amount: 7 → 8',
+    'Call 1 of 3 (bank__pay), to.name: "Ada" → "Bob"',
+    'Call 3 of 3 (bank__pay), amount: nothing → 1',
+  ]);
 });

@@ -58,7 +58,7 @@ const cardOf = (notice: Notice): Element => {
       ...(outcome === null ? [] : [run(outcome, { weight: 'Bolder' })]),
       ...factsOf(notice),
       ...(outcome === null ? callsOf(notice) : []),
-      ...edits.map(({ path, from, to }) => run(`${path}: ${from} → ${to}`, { fontType: 'Monospace' })),
+      ...edits.map((edit) => run(edit, { fontType: 'Monospace' })),
     ],
     actions: [{ type: 'Action.OpenUrl', title: 'Open', url: link }],
   };

@@ -12,13 +12,6 @@ interface NoticeCall {
   arguments: string | null;
 }
 
-/** An argument that someone edited. */
-interface NoticeEdit {
-  path: string;
-  from: string;
-  to: string;
-}
-
 /** What a message says, in any channel. All its texts are clean: no control characters, and nothing that turns text around. */
 export interface Notice {
   type: EventType;
@@ -28,7 +21,8 @@ export interface Notice {
   calls: readonly NoticeCall[];
   /** What became of it; null while it is open. */
   outcome: string | null;
-  edits: readonly NoticeEdit[];
+  /** The arguments that someone edited: `amount: 12480 → 480`. */
+  edits: readonly string[];
   /** The page on which people decide. It has no token. */
   link: string;
   severity: 'error' | 'warning' | 'info';
@@ -102,17 +96,26 @@ const untilOf = ({ expires_at, on_expiry }: ShownReview): string | null => {
   return `${momentOf(expires_at)}${then}`;
 };
 
-const editsOf = ({ approvals }: ShownReview): NoticeEdit[] =>
+/** The call that an edit belongs to; nothing if there is only one. Several calls may be of the same tool, so each has its number. */
+const whichCall = (tool: string | null, at: number, all: number): string =>
+  all === 1 ? '' : `Call ${at + 1} of ${all} (${cut(oneLine(tool ?? ''), longestEdit)}), `;
+
+const editsOf = ({ approvals }: ShownReview): string[] =>
   approvals
-    // Answers to a tool are not shown: they may be secrets.
-    .filter(({ kind, executed_arguments }) => kind === 'tool_call' && executed_arguments)
-    .flatMap(({ arguments: before, executed_arguments: after }) => differences(before ?? {}, after ?? {}))
+    .flatMap(({ kind, tool_name, arguments: before, executed_arguments: after }, at, { length }) =>
+      // Answers to a tool are not shown: they may be secrets.
+      kind === 'tool_call' && after
+        ? differences(before ?? {}, after).map((edit) => ({
+            ...edit,
+            call: whichCall(tool_name, at, length),
+          }))
+        : [],
+    )
     .slice(0, mostEdits)
-    .map(({ path, from, to }) => ({
-      path: cut(oneLine(path), longestEdit),
-      from: shortJson(from, longestEdit),
-      to: shortJson(to, longestEdit),
-    }));
+    .map(({ call, path, from, to }) => {
+      const [before, after] = [shortJson(from, longestEdit), shortJson(to, longestEdit)];
+      return `${call}${cut(oneLine(path), longestEdit)}: ${before} → ${after}`;
+    });
 
 const reviewNotice = (
   review: ShownReview,

@@ -112,13 +112,7 @@ export const slackMessage = (
           },
         ]),
     ...(outcome === null || subject.type === 'alert' ? callsOf(notice) : []),
-    ...(edits.length === 0
-      ? []
-      : [
-          preformatted(
-            cut(edits.map(({ path, from, to }) => `${path}: ${from} → ${to}`).join('\n'), longestText),
-          ),
-        ]),
+    ...(edits.length === 0 ? [] : [preformatted(cut(edits.join('\n'), longestText))]),
     actionsOf(subject, notice, mayHaveButtons(subject, notice, given), given.buttons),
   ];
   return { text: escaped(outcome === null ? title : `${outcome}: ${title}`), blocks };
