@@ -90,6 +90,32 @@ describeInBrowser('the application', (at) => {
     }
   });
 
+  test('folds the groups of a long navigation, remembers it, and opens that of the present page', async () => {
+    const page = await at().open('/');
+    const rail = page.getByRole('navigation', { name: 'Main' });
+    const [connect, manage] = ['Connect', 'Manage'].map((name) =>
+      rail.getByRole('button', { name, exact: true }),
+    );
+    const stateOf = (group: typeof connect) => group!.getAttribute('aria-expanded');
+    expect([await stateOf(connect), await stateOf(manage)]).toEqual(['true', 'true']);
+    await connect!.click();
+    await manage!.click();
+    await rail.getByRole('link', { name: 'Channels', exact: true }).waitFor({ state: 'hidden' });
+    const below = `(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector('aside nav'))`;
+    expect(await page.evaluate<number>(below)).toBeLessThanOrEqual(0);
+    await expectAccessible(page);
+
+    await page.goto(`${at().test.origin}/routes/new`);
+    const here = rail.getByRole('link', { name: 'Channels', exact: true });
+    await here.waitFor();
+    expect(await here.getAttribute('aria-current')).toBe('page');
+    expect([await stateOf(connect), await stateOf(manage)]).toEqual(['true', 'false']);
+    // The links are no fields: a form with a field "Agents" has one of that name.
+    await page.getByLabel('Agents', { exact: true }).click({ trial: true });
+    await connect!.click();
+    await here.waitFor({ state: 'hidden' });
+  });
+
   detail('has a page for an address that it does not know, from which it goes on', async () => {
     const page = await at().open('/nothing/here');
     await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();

@@ -19,13 +19,12 @@ export const PhoneBar = ({ me, pathname, onMore }: { me: Me; pathname: string; o
               key={href}
               href={href}
               className={css.entry}
-              aria-label={label}
               aria-current={here?.href === href ? 'page' : undefined}
             >
               <Icon />
               {label}
               {href === to('/review') && Boolean(me.review_count) && (
-                <span className={css.count} data-count={me.review_count} />
+                <span className={css.count} data-count={me.review_count} aria-hidden="true" />
               )}
             </Link>
           ),

@@ -1,3 +1,4 @@
+import { useId } from 'react';
 import type { Me } from '../api/me.ts';
 import { to } from '../routing/to.ts';
 import { shell } from '../text/en/shell.ts';
@@ -6,6 +7,7 @@ import { localZone, useZoneChoice, zoneLabel } from '../time/zone.ts';
 import { Brand } from '../ui/Brand.tsx';
 import { Link } from '../ui/Link.tsx';
 import { Display } from './Display.tsx';
+import { useFolding } from './folding.ts';
 import { type Group, groupsFor, isAt, type Place } from './navigation.tsx';
 import css from './Rail.module.css';
 import { SignOut } from './SignOut.tsx';
@@ -25,41 +27,106 @@ const countOf = ({ href }: Place, me: Me): { count: number; words?: string } => 
   return { count, words: href === to('/review') ? shell.reviewCount(count) : shell.alertCount(count) };
 };
 
-/** The links of the navigation. */
-export const NavigationLinks = ({
-  groups,
+/** Drawn by the style, and no part of a name: that is what the page is called. */
+const Count = ({ count }: { count: number }) =>
+  count > 0 && <span className={css.count} data-count={number(count)} aria-hidden="true" />;
+
+const Links = ({
+  places,
   me,
   pathname,
+  ...list
 }: {
-  groups: readonly Group[];
+  places: readonly Place[];
   me: Me;
   pathname: string;
-}) =>
-  groups.map((group) => (
+  id?: string;
+  hidden?: boolean;
+}) => (
+  <ul {...list}>
+    {places.map((place) => {
+      const { count, words } = countOf(place, me);
+      return (
+        <li key={place.href}>
+          {/* Its name is its text: a field "Agents" is then the only one with that label. */}
+          <Link
+            href={place.href}
+            className={css.link}
+            aria-current={isAt(place, pathname) ? 'page' : undefined}
+            aria-description={words}
+          >
+            {place.label}
+            <Count count={count} />
+          </Link>
+        </li>
+      );
+    })}
+  </ul>
+);
+
+/** A group under a button that folds it. What it counts shows on its name then. */
+const FoldingGroup = ({
+  group: { title = '', places },
+  ...shown
+}: {
+  group: Group;
+  me: Me;
+  pathname: string;
+}) => {
+  const id = useId();
+  const { open, toggle } = useFolding(
+    title,
+    places.some((place) => isAt(place, shown.pathname)),
+  );
+  const counted = places.map((place) => countOf(place, shown.me));
+  return (
+    <>
+      <button
+        type="button"
+        className={css.fold}
+        aria-expanded={open}
+        aria-controls={id}
+        aria-description={
+          open ? undefined : counted.flatMap(({ words }) => words ?? []).join(', ') || undefined
+        }
+        onClick={toggle}
+      >
+        {title}
+        {!open && <Count count={counted.reduce((sum, { count }) => sum + count, 0)} />}
+      </button>
+      <Links {...shown} places={places} id={id} hidden={!open} />
+    </>
+  );
+};
+
+/** From so many places on the rail is higher than many windows. */
+const many = 16;
+
+/** The links of the navigation. `folds`: groups of a long one fold. */
+export const NavigationLinks = ({
+  groups,
+  folds = false,
+  ...shown
+}: {
+  groups: readonly Group[];
+  folds?: boolean;
+  me: Me;
+  pathname: string;
+}) => {
+  const isLong = groups.flatMap(({ places }) => places).length >= many;
+  return groups.map((group) => (
     <div key={group.title ?? ''} className={css.group}>
-      {group.title && <h2 className={css.title}>{group.title}</h2>}
-      <ul>
-        {group.places.map((place) => {
-          const { count, words } = countOf(place, me);
-          return (
-            <li key={place.href}>
-              <Link
-                href={place.href}
-                className={css.link}
-                aria-current={isAt(place, pathname) ? 'page' : undefined}
-                aria-label={place.label}
-                aria-description={words}
-              >
-                {place.label}
-                {/* Drawn by the style: it is no part of the name, which is what the page is called. */}
-                {count > 0 && <span className={css.count} data-count={number(count)} />}
-              </Link>
-            </li>
-          );
-        })}
-      </ul>
+      {folds && isLong && group.folds ? (
+        <FoldingGroup {...shown} group={group} />
+      ) : (
+        <>
+          {group.title && <h2 className={css.title}>{group.title}</h2>}
+          <Links {...shown} places={group.places} />
+        </>
+      )}
     </div>
   ));
+};
 
 export const nameOf = (me: Me): string => me.user?.name || me.user?.email || me.principal.name;
 
@@ -76,7 +143,7 @@ export const Rail = ({ me, pathname, onFind, onHelp }: FrameProps) => {
         <span aria-hidden="true">{shell.findKeys}</span>
       </button>
       <nav aria-label={shell.main} className={css.nav}>
-        <NavigationLinks groups={groupsFor(me.operations)} me={me} pathname={pathname} />
+        <NavigationLinks folds groups={groupsFor(me.operations)} me={me} pathname={pathname} />
       </nav>
       <div className={css.who}>
         <div className={css.name} title={shell.signedInAs(nameOf(me))}>

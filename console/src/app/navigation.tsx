@@ -21,6 +21,8 @@ export interface Place {
 export interface Group {
   /** Absent: the places stand at the top. */
   title?: string;
+  /** The rail folds it if there are many places. */
+  folds?: boolean;
   places: readonly Place[];
 }
 
@@ -91,6 +93,7 @@ export const navigation: readonly Group[] = [
   },
   {
     title: shell.connect,
+    folds: true,
     places: [
       {
         label: pages.integrations,
@@ -171,6 +174,7 @@ export const navigation: readonly Group[] = [
   },
   {
     title: shell.manage,
+    folds: true,
     places: [
       {
         label: pages.budgets,
