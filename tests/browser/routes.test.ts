@@ -33,7 +33,7 @@ describeInBrowser('routes', (at) => {
     await page.getByRole('option', { name: 'Admins' }).click();
     expectFault(page, /422/);
     await page.getByRole('button', { name: 'Create route' }).click();
-    await conditions.getByText(/must be a JSON Pointer/).waitFor();
+    await conditions.getByRole('textbox', { name: 'Path', description: /must be a JSON Pointer/ }).waitFor();
     await expectAccessible(page, looks);
     await conditions.getByLabel('Path').fill('/amount');
     await steps.getByRole('button', { name: 'Add step' }).click();
@@ -87,7 +87,7 @@ describeInBrowser('routes', (at) => {
     await page.getByRole('option', { name: /Mail/ }).click();
     await steps.getByLabel('To', { exact: true }).click();
     await page.getByRole('option', { name: 'Named people' }).click();
-    await steps.getByLabel('People', { exact: true }).waitFor();
+    await steps.getByLabel('Users', { exact: true }).waitFor();
     await steps.getByLabel('To', { exact: true }).click();
     await page.getByRole('option', { name: 'People with a role' }).click();
     await expectAccessible(page, phone);

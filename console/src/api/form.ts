@@ -31,6 +31,8 @@ export interface Form<T extends object> {
   /** The failure is that someone else changed the same thing (412). */
   conflict: boolean;
   field: <K extends keyof T & string>(name: K) => FieldProps<T[K]>;
+  /** What is wrong with a field and its parts, which have paths of their own: `steps[0].to`. */
+  faultsOf: (name: keyof T & string) => Fault[];
   set: (patch: Partial<T>) => void;
   reset: (values?: T) => void;
   /** Saves, by `saveNow` if that is given. Resolves to false if that failed. */
@@ -111,6 +113,7 @@ export const useForm = <T extends object>(
     disabledReason,
     conflict: error?.status === 412,
     set,
+    faultsOf: (name) => faults.filter((fault) => belongs(fault, name)),
     field: (name) => {
       asked.add(name);
       const found = faults.filter((fault) => belongs(fault, name));

@@ -52,7 +52,7 @@ export const FormFields = <V extends object>({
     return (
       <Fragment key={name}>
         {heading && <h2>{heading}</h2>}
-        {row.length > 1 ? <FieldRow>{row.map(controlOf)}</FieldRow> : controlOf(name)}
+        {row.length > 1 ? <FieldRow even>{row.map(controlOf)}</FieldRow> : controlOf(name)}
       </Fragment>
     );
   });

@@ -163,8 +163,9 @@ export const Form = ({
   </form>
 );
 
-export const FieldRow = ({ children }: { children: ReactNode }) => (
-  <div className={css.fieldRow}>{children}</div>
+/** Fields next to each other. `even`: they share the width of the form. */
+export const FieldRow = ({ children, even = false }: { children: ReactNode; even?: boolean }) => (
+  <div className={cx(css.fieldRow, even && css.even)}>{children}</div>
 );
 
 /** Facts: a quiet name and a value each. Entries that are null or false are left out. */

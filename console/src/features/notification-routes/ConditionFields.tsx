@@ -3,6 +3,7 @@ import { routes as words } from '../../text/en/routes.ts';
 import { AddToList, Button, FieldRow, optionsOf, Section, Select, TextField } from '../../ui/index.ts';
 import css from './RowOf.module.css';
 import { RowOf } from './RowOf.tsx';
+import { rowErrors } from './row-errors.ts';
 import { type ConditionValues, emptyCondition, type RouteValues } from './values.ts';
 
 const mostConditions = 5;
@@ -11,7 +12,8 @@ const ops = optionsOf(words.ops).map((option) => ({ ...option, note: option.valu
 
 /** What must hold for the arguments of a call. */
 export const ConditionFields = ({ form }: { form: Form<RouteValues> }) => {
-  const { value: conditions, onChange, error, disabledReason } = form.field('conditions');
+  const { value: conditions, onChange, disabledReason } = form.field('conditions');
+  const errors = rowErrors(form, 'conditions', ['path', 'op', 'value']);
   const change = (at: number, patch: Partial<ConditionValues>) =>
     onChange(conditions.map((one, i) => (i === at ? { ...one, ...patch } : one)));
   return (
@@ -33,9 +35,10 @@ export const ConditionFields = ({ form }: { form: Form<RouteValues> }) => {
               </Button>
             }
           >
-            <FieldRow>
+            <FieldRow even>
               <TextField
                 label={words.path}
+                error={errors.at(at, 'path')}
                 value={condition.path}
                 onChange={(path) => change(at, { path })}
                 placeholder={words.pathPlaceholder}
@@ -45,6 +48,7 @@ export const ConditionFields = ({ form }: { form: Form<RouteValues> }) => {
               />
               <Select
                 label={words.op}
+                error={errors.at(at, 'op')}
                 value={condition.op}
                 onChange={(op) => op !== null && change(at, { op })}
                 options={ops}
@@ -53,6 +57,7 @@ export const ConditionFields = ({ form }: { form: Form<RouteValues> }) => {
               {condition.op !== 'exists' && (
                 <TextField
                   label={words.value}
+                  error={errors.at(at, 'value')}
                   value={condition.value}
                   onChange={(value) => change(at, { value })}
                   disabledReason={disabledReason}
@@ -62,10 +67,10 @@ export const ConditionFields = ({ form }: { form: Form<RouteValues> }) => {
             </FieldRow>
           </RowOf>
         ))}
-        {(conditions.length < mostConditions || error) && (
+        {(conditions.length < mostConditions || errors.rest) && (
           <AddToList
             label={words.addCondition}
-            error={error}
+            error={errors.rest}
             disabledReason={disabledReason}
             onAdd={() => onChange([...conditions, emptyCondition])}
           />

@@ -100,7 +100,7 @@ export const RouteFields = ({ form, exists = false }: { form: Form<RouteValues>;
           options={optionsOf(words.fors)}
         />
       )}
-      <FieldRow>
+      <FieldRow even>
         <TextField {...form.field('name')} label={words.name} required />
         <NumberField
           {...form.field('position')}

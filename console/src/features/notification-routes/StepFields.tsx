@@ -13,6 +13,7 @@ import {
 } from '../../ui/index.ts';
 import css from './RowOf.module.css';
 import { RowOf } from './RowOf.tsx';
+import { rowErrors } from './row-errors.ts';
 import { emptyStep, type Recipients, type RouteValues, type StepValues } from './values.ts';
 
 /** An installation has at most some hundred people whom someone names here. */
@@ -37,7 +38,7 @@ const People = ({
   const unknown = value.filter((id) => known.every((one) => one.value !== id));
   return (
     <MultiSelect
-      label={words.people}
+      label={words.user_ids}
       value={value}
       onChange={onChange}
       options={[...known, ...unknown.map((id) => ({ value: id, label: id.slice(0, 8) }))]}
@@ -50,18 +51,21 @@ const People = ({
 const Step = ({
   step,
   channels,
+  errorOf,
   onChange,
   disabledReason,
 }: {
   step: StepValues;
   channels: { value: string; label: string; note: string }[];
+  errorOf: (part: string) => string | undefined;
   onChange: (change: Partial<StepValues>) => void;
   disabledReason: string | null | undefined;
 }) => (
   <>
-    <FieldRow>
+    <FieldRow even>
       <Select
         label={words.channel}
+        error={errorOf('channel_id')}
         value={step.channel_id}
         onChange={(channel_id) => onChange({ channel_id })}
         options={channels}
@@ -71,6 +75,7 @@ const Step = ({
       />
       <Select
         label={words.to}
+        error={errorOf('to')}
         value={step.to}
         onChange={(to) => to !== null && onChange({ to: to as Recipients })}
         options={optionsOf(words.tos)}
@@ -78,6 +83,7 @@ const Step = ({
       />
       <NumberField
         label={words.after_minutes}
+        error={errorOf('after_minutes')}
         value={step.after_minutes}
         onChange={(after_minutes) => onChange({ after_minutes })}
         min={0}
@@ -108,7 +114,8 @@ const Step = ({
 /** Whom a route tells, and when. */
 export const StepFields = ({ form }: { form: Form<RouteValues> }) => {
   const got = useOperation('listChannels', {}, { query: { limit: 100 } });
-  const { value: steps, onChange, error, disabledReason } = form.field('steps');
+  const { value: steps, onChange, disabledReason } = form.field('steps');
+  const errors = rowErrors(form, 'steps', ['channel_id', 'to', 'after_minutes']);
   const listed = got.data?.data ?? [];
   // PagerDuty takes alerts only.
   const fitting = listed.filter(({ kind }) => kind !== 'pagerduty' || form.values.for === 'alerts');
@@ -139,15 +146,16 @@ export const StepFields = ({ form }: { form: Form<RouteValues> }) => {
             <Step
               step={step}
               channels={channels}
+              errorOf={(part) => errors.at(at, part)}
               onChange={(patch) => change(at, patch)}
               disabledReason={disabledReason}
             />
           </RowOf>
         ))}
-        {(steps.length < mostSteps || error) && (
+        {(steps.length < mostSteps || errors.rest) && (
           <AddToList
             label={words.addStep}
-            error={error}
+            error={errors.rest}
             disabledReason={disabledReason}
             onAdd={() =>
               onChange([...steps, { ...emptyStep, after_minutes: steps.at(-1)?.after_minutes ?? 0 }])

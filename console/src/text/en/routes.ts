@@ -95,7 +95,7 @@ export const routes = catalog({
   to: 'To',
   tos: { channel: 'The channel', role: 'People with a role', people: 'Named people' },
   role: 'Role',
-  people: 'People',
+  user_ids: 'Users',
   noPeople: 'No person matches',
   after_minutes: 'After (minutes)',
   deletedChannel: 'deleted channel',
