@@ -80,7 +80,8 @@ describeInBrowser('the approval page', (at) => {
 
     await button(page, 'Approve').click();
     await outcome(page).getByRole('heading', { name: 'Approved' }).waitFor();
-    await outcome(page).locator('ins', { hasText: '"amount": 480' }).waitFor();
+    const decided = outcome(page).getByRole('region', { name: 'Call', exact: true });
+    await decided.locator('ins', { hasText: '"amount": 480' }).waitFor();
     expect(await page.getByRole('button').count()).toBe(0);
     await expectAccessible(page, looks);
     expect(await waiting.read()).toMatchObject({

@@ -92,6 +92,7 @@ export const Call = ({
   several: boolean;
 }) => (
   <section aria-label={name} className="card">
+    {several && <p className="hint">{name}</p>}
     <h2>{call.kind === 'budget' ? messages.budget : <code className="tool">{call.tool_name}</code>}</h2>
     {call.reason && toolOfReason(call.reason) === null && <p>{call.reason}</p>}
     {call.kind === 'unknown_outcome' && (

@@ -8,7 +8,7 @@ import { common } from '../text/en/common.ts';
 import { input } from '../text/en/input.ts';
 import { messages } from '../text/en/messages.ts';
 import { Call } from './Call.tsx';
-import { type Asked, bodyOf, type CallDraft, callsOf, type Draft, decisionOf } from './draft.ts';
+import { type Asked, bodyOf, type CallDraft, callsOf, type Draft, decisionOf, nameOf } from './draft.ts';
 import { Input, localFaults } from './Input.tsx';
 import { Button, Field, Problem, TextArea } from './parts.tsx';
 import type { Decide as Send, Viewer } from './review.ts';
@@ -18,12 +18,6 @@ const ranks = { member: 0, builder: 1, admin: 2 };
 const whyNot = ({ required_role }: Review, { principal: { role } }: Viewer): string => {
   if (ranks[role] < ranks[required_role]) return words.roleNeeded(required_role, role);
   return words.barred;
-};
-
-/** The name of the region of a call; with several it has a number. */
-const nameOf = (call: Asked, at: number, all: number): string => {
-  if (all === 1) return asksInput(call) ? input.title : words.call;
-  return asksInput(call) ? words.inputOf(at + 1, all) : words.callOf(at + 1, all);
 };
 
 /** What waits, and what decides it: with one call two buttons, with several a choice for each and one button. */
@@ -137,7 +131,11 @@ export const Decide = ({
               <Button busy={busy} onClick={one('deny')}>
                 {input.decline}
               </Button>
-              <Button kind="primary" busy={busy} onClick={one('approve')}>
+              <Button
+                kind={single.mode === 'url' && !draftOf(single).opened ? 'plain' : 'primary'}
+                busy={busy}
+                onClick={one('approve')}
+              >
                 {single.mode === 'url' ? input.finished : input.submit}
               </Button>
             </>

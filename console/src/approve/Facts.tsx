@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
 import type { Review } from '../api/types.gen.ts';
+import { asksInput } from '../messages/values.ts';
 import { approve as words } from '../text/en/approve.ts';
+import { input } from '../text/en/input.ts';
 import { Time } from '../time/Time.tsx';
 import { Words } from '../ui/Words.tsx';
 import { callsOf } from './draft.ts';
@@ -18,9 +20,15 @@ const itemAddress = ({ source, work_item_id, conversation_id, agent }: Review): 
     ? `/work-items/${work_item_id}`
     : `/agents/${agent.id}/conversations/${conversation_id}`;
 
-/** The reason, if no call has the same one. */
+/** The reason, if no call has the same one. That of a tool which asks for input is the heading of its region. */
 const ownReason = (review: Review): string | null =>
-  callsOf(review).some(({ reason }) => reason === review.reason) ? null : review.reason;
+  callsOf(review).some(
+    (call) =>
+      call.reason === review.reason ||
+      (asksInput(call) && input.asks(call.tool_name ?? '') === review.reason),
+  )
+    ? null
+    : review.reason;
 
 /** What it is about, who decides, and until when. */
 export const Facts = ({ review, viewer }: { review: Review; viewer: Viewer }) => {

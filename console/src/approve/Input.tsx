@@ -8,6 +8,7 @@ import {
   readAddress,
 } from '../messages/input.ts';
 import { input as words } from '../text/en/input.ts';
+import { cx } from '../ui/cx.ts';
 import { Words } from '../ui/Words.tsx';
 import { Choose } from './Call.tsx';
 import { type Asked, type CallDraft, shownJson } from './draft.ts';
@@ -113,7 +114,18 @@ const Form = ({
   ));
 };
 
-const AddressToOpen = ({ url, mayOpen }: { url: string | null; mayOpen: boolean }) => {
+/** An address, and the link to it: what comes first, until it was opened. */
+const AddressToOpen = ({
+  url,
+  mayOpen,
+  opened,
+  onOpen,
+}: {
+  url: string | null;
+  mayOpen: boolean;
+  opened: boolean;
+  onOpen: () => void;
+}) => {
   const address = readAddress(url);
   if (!address) {
     return (
@@ -132,7 +144,13 @@ const AddressToOpen = ({ url, mayOpen }: { url: string | null; mayOpen: boolean 
       </p>
       <p className={punycode ? 'say bad' : 'hint'}>{punycode ? words.punycode(host) : words.host(host)}</p>
       {mayOpen && (
-        <a className="button plain" href={href} target="_blank" rel="noreferrer noopener">
+        <a
+          className={cx('button', opened ? 'plain' : 'primary')}
+          onClick={onOpen}
+          href={href}
+          target="_blank"
+          rel="noreferrer noopener"
+        >
           {words.open}
         </a>
       )}
@@ -169,6 +187,7 @@ export const Input = ({
   const round = call.round ?? 1;
   return (
     <section aria-label={name} className="card">
+      {several && <p className="hint">{name}</p>}
       <h2>{round > 1 ? words.asksAgain(tool, round) : words.asks(tool)}</h2>
       {call.tool_server_id && <Server id={call.tool_server_id} />}
       {call.reason && <p className="said">{call.reason}</p>}
@@ -177,7 +196,12 @@ export const Input = ({
         <pre>{shownJson(call.arguments ?? {})}</pre>
       </details>
       {call.mode === 'url' ? (
-        <AddressToOpen url={call.url} mayOpen={mayDecide} />
+        <AddressToOpen
+          url={call.url}
+          mayOpen={mayDecide}
+          opened={draft.opened === true}
+          onOpen={() => onDraft({ opened: true })}
+        />
       ) : (
         mayDecide && (
           <>

@@ -7,7 +7,7 @@ import { messages } from '../text/en/messages.ts';
 import { Time } from '../time/Time.tsx';
 import { Words } from '../ui/Words.tsx';
 import { Changes } from './Changes.tsx';
-import { type Asked, callsOf, shownJson } from './draft.ts';
+import { type Asked, callsOf, nameOf, shownJson } from './draft.ts';
 
 const titleOf = (review: Review): string => {
   if (review.state === 'expired') return words.states.expired;
@@ -32,8 +32,9 @@ const decisionWord = (call: Asked): string => {
       : words.callDenied;
 };
 
-const DecidedCall = ({ call }: { call: Asked }) => (
-  <li>
+const DecidedCall = ({ call, name, several }: { call: Asked; name: string; several: boolean }) => (
+  <section aria-label={name}>
+    {several && <p className="hint">{name}</p>}
     <p>
       <code className="tool">{call.tool_name ?? messages.budget}</code> <b>{decisionWord(call)}</b>
     </p>
@@ -48,7 +49,7 @@ const DecidedCall = ({ call }: { call: Asked }) => (
         {call.executed_arguments && <Changes before={call.arguments ?? {}} after={call.executed_arguments} />}
       </>
     )}
-  </li>
+  </section>
 );
 
 /** How the review ended: who, when, how. `sentence` is what the platform said to the second of two deciders. */
@@ -84,8 +85,10 @@ export const Outcome = ({ review, sentence }: { review: Review; sentence: string
       {review.state === 'expired' && <p>{words.expiredMore}</p>}
       {calls.length > 0 && (
         <ul>
-          {calls.map((call) => (
-            <DecidedCall key={call.approval_id} call={call} />
+          {calls.map((call, at, { length }) => (
+            <li key={call.approval_id}>
+              <DecidedCall call={call} name={nameOf(call, at, length)} several={length > 1} />
+            </li>
           ))}
         </ul>
       )}

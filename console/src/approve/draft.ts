@@ -2,6 +2,8 @@ import type { DecideReviewBody, Decision, Review, ReviewApproval } from '../api/
 import { answersOf, firstValues, type InputValues, inputFields } from '../messages/input.ts';
 import { asksInput, prettyJson } from '../messages/values.ts';
 import { readObject } from '../resource/json.ts';
+import { approve as words } from '../text/en/approve.ts';
+import { input } from '../text/en/input.ts';
 
 /** A call as the review has it. */
 export type Asked = ReviewApproval;
@@ -13,6 +15,8 @@ export interface CallDraft {
   edited?: string | undefined;
   reason?: string | undefined;
   answers?: InputValues | undefined;
+  /** The address that a tool asks for was opened. */
+  opened?: boolean | undefined;
 }
 
 export interface Draft {
@@ -60,6 +64,12 @@ export const editedArguments = (
 /** The calls that a person decides about; a question wants a reply. */
 export const callsOf = ({ approvals }: Review): Asked[] =>
   approvals.filter(({ kind }) => kind !== 'question');
+
+/** The name of the region of a call; with several it has a number. */
+export const nameOf = (call: Asked, at: number, all: number): string => {
+  if (all === 1) return asksInput(call) ? input.title : words.call;
+  return asksInput(call) ? words.inputOf(at + 1, all) : words.callOf(at + 1, all);
+};
 
 /** The decision that a draft makes; null if something in it is wrong. */
 export const decisionOf = (

@@ -80,11 +80,17 @@ const firstOf = (kind: InputField['kind'], given: unknown): InputValue => {
   return kind === 'datetime-local' ? toLocal(String(given)) : String(given);
 };
 
-/** The fields of a schema, in its order. */
+/**
+ * The fields of a schema: the required ones first, in the order in which the schema lists them. The database keeps the
+ * order of lists, and not that of properties.
+ */
 export const inputFields = (schema: unknown): InputField[] => {
   if (!isObject(schema) || !isObject(schema.properties)) return [];
   const required = listOf(schema.required);
-  return Object.entries(schema.properties).flatMap(([name, property]) => {
+  const rankOf = (name: string): number =>
+    required.includes(name) ? required.indexOf(name) : required.length;
+  const properties = Object.entries(schema.properties).sort(([one], [other]) => rankOf(one) - rankOf(other));
+  return properties.flatMap(([name, property]) => {
     if (!isObject(property)) return [];
     const options = optionsOf(
       property.type === 'array' && isObject(property.items) ? property.items : property,

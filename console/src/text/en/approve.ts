@@ -46,7 +46,7 @@ export const approve = catalog({
     `Deciding requires the role ${needed}; you are ${role}. An administrator can change your role.`,
   barred: 'You asked for this yourself, so someone else must decide.',
   notAllowed: 'What you signed in with does not include decisions.',
-  stale: 'The platform can not be reached. This page tries again by itself.',
+  stale: 'The platform cannot be reached. This page tries again by itself.',
   notSent: 'Your decision was perhaps not received. Nothing is lost: try again, it counts once.',
   outcome: 'Outcome',
   states: {
