@@ -103,7 +103,7 @@ describeInBrowser('the application', (at) => {
     await rail.getByRole('link', { name: 'Channels', exact: true }).waitFor({ state: 'hidden' });
     const below = `(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)(document.querySelector('aside nav'))`;
     expect(await page.evaluate<number>(below)).toBeLessThanOrEqual(0);
-    await expectAccessible(page);
+    await expectAccessible(page, [{ scheme: 'dark', width: 1280 }]);
 
     await page.goto(`${at().test.origin}/routes/new`);
     const here = rail.getByRole('link', { name: 'Channels', exact: true });
