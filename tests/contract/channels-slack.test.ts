@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Reviews } from '../../src/reviews/index.ts';
 import { type FakeSlack, slackRequest, slackTokens, startSlack } from '../harness/slack.ts';
+import { startToolServer } from '../harness/tool-server.ts';
 import { until } from '../harness/wait.ts';
 import { decide, newChannel, newExternal, newReview, newRoute } from './channels-fixture.ts';
+import { newConversation, newTalker, scripted } from './conversations-fixture.ts';
 import { ok, onPostgres } from './fixture.ts';
 import { newPerson } from './people-fixture.ts';
 
@@ -160,6 +162,35 @@ describe('Slack', () =>
       expect(refusals).toHaveLength(1);
       expect(refusals[0]).toMatchObject({ outcome: 'refused', details: { channel_user: one.user } });
       expect(message.edits).toBe(0);
+    });
+
+    test('a member decides nothing in the conversation of another', async () => {
+      const bob = await person('member');
+      const server = await startToolServer({ tools: [{ name: 'pay' }] });
+      const tools = await ok(at().api.post('/tool-servers', { name: 'T', prefix: 't', url: server.url }));
+      const talker = await newTalker(at(), { tool_server_ids: [tools.id], approval_role: 'member' });
+      const steps = [{ channel_id: channel.id, to: 'channel' }];
+      await newRoute(at(), talker.id, steps, {
+        match: { agent_ids: [talker.id], sources: ['conversation'] },
+      });
+      const conversation = await newConversation(at(), { agentId: talker.id });
+      const script = { steps: [{ tools: [{ tool: 't__pay', args: {} }] }, { text: 'Done.' }] };
+      const run = await conversation.send({ content: scripted(script) });
+      const message = await until(() =>
+        slack.messages.find((one) => JSON.stringify(one).includes(run.review_id)),
+      );
+      expect(buttonsOf(message)).toEqual(['Approve', 'Deny', 'Open']);
+      await click(message, 'approve', bob.user);
+      await until(() => slack.ephemerals.length === 1);
+      expect(slack.ephemerals[0]).toMatchObject({
+        user: bob.user,
+        text: 'You do not see this review, or it does not exist any more.',
+      });
+      expect(await review(run.review_id)).toMatchObject({ state: 'open', required_role: 'member' });
+      const builder = await person();
+      await click(message, 'approve', builder.user);
+      expect(await review(run.review_id)).toMatchObject({ state: 'decided', closed_by: { id: builder.id } });
+      await server[Symbol.asyncDispose]();
     });
 
     test('no one decides while Slack does not say who clicks', async () => {
