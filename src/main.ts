@@ -1,5 +1,6 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { isProgramCurrent } from './program.ts';
 
@@ -22,4 +23,4 @@ if (process.versions.node.startsWith('24.')) for (const flag of memory) setFlags
 // written there, Node goes on without it.
 const root = join(import.meta.dirname, '..');
 enableCompileCache(join(root, 'node_modules', '.cache', 'node'));
-await import(isProgramCurrent(root) ? '../dist/start.js' : './start.ts');
+await import(pathToFileURL(join(root, isProgramCurrent(root) ? 'dist/start.js' : 'src/start.ts')).href);

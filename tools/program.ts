@@ -3,13 +3,14 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isProgramCurrent, nodeOptions, programHash, programHashFile } from '../src/program.ts';
+import { filesIn, isProgramCurrent, nodeOptions, programHash, programHashFile } from '../src/program.ts';
 import { CannotBuild, importTool, makeFolder } from './console/needs.ts';
 import { replaceFolder } from './console/replace-folder.ts';
 
 /**
  * Builds the platform into `dist`: its sources and their packages as a few files, not made smaller, so that a stack trace
- * can be read. It does nothing if `dist` is current. `src/main.ts` runs it, or the sources if they have changed since.
+ * can be read. It does nothing if `dist` is current. `bin/start.js` runs it, or the sources if
+ * they have changed since.
  *
  * `--if-possible`: as with tools/console.ts. `--start`: starts the platform once with a database of its own, so that the
  * compiled code is kept; an image has no place for it later.
@@ -23,6 +24,17 @@ const external = [/^@electric-sql\/pglite/, /^libpg-query/, /^@duckdb\//, /^tess
 /** Packages of jobs are as they are, but for the one that takes longest to load: a hundred small files. */
 const isExternalToJobs = (id: string): boolean =>
   /^[a-z@]/.test(id) && !/^(?:@agent-platform|@duckdb\/node-api)/.test(id);
+
+/** How a file names the thread that it starts, which is next to it. */
+const aThread = /'\.\/([\w-]+-worker)\.[jt]s'/;
+/** The name of a thread's program in `dist`. */
+const threadName = (file: string): string => relative(root, file).replace(/\.ts$/, '').replaceAll('/', '-');
+/** The programs of threads. */
+const threads = ['src', 'packages'].flatMap((folder) =>
+  filesIn(join(root, folder), (name, isFolder) =>
+    isFolder ? name !== 'node_modules' : name.endsWith('-worker.ts'),
+  ),
+);
 
 /** Expressions that say where a file is, as they are in a folder `to`. */
 const placesOf = (file: string, to: string): Record<string, string> => {
@@ -42,7 +54,15 @@ interface Part {
 
 const sandbox = join(root, 'src', 'sandbox');
 const partsOf: Part[] = [
-  { folder: '.', input: { start: join(root, 'src', 'start.ts') }, external },
+  {
+    folder: '.',
+    input: {
+      main: join(root, 'src', 'main.ts'),
+      start: join(root, 'src', 'start.ts'),
+      ...Object.fromEntries(threads.map((file) => [threadName(file), file])),
+    },
+    external,
+  },
   // What src/sandbox/command.ts starts: a fresh process for each job, which would strip the types of each file.
   {
     folder: 'jobs',
@@ -76,6 +96,13 @@ const buildProgram = async (): Promise<void> => {
             name: 'places',
             transform: (code, id) => {
               if (!code.includes('import.meta.') || !id.startsWith(root)) return null;
+              // The thread that it starts is in `dist` too.
+              if (aThread.test(code)) {
+                return code.replaceAll(
+                  new RegExp(aThread, 'g'),
+                  (_text, name) => `'./${threadName(join(dirname(id), name))}.js'`,
+                );
+              }
               const places = placesOf(id, join(root, 'dist', part.folder));
               return code.replaceAll(/import\.meta\.(dirname|url)\b/g, (place) => places[place]!);
             },
@@ -113,7 +140,7 @@ const buildProgram = async (): Promise<void> => {
 const startOnce = async (): Promise<void> => {
   const folder = mkdtempSync(join(tmpdir(), 'agent-platform-'));
   const env = { PATH: process.env.PATH, DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'info' };
-  const platform = spawn(process.execPath, [...nodeOptions, join(root, 'src', 'main.ts')], {
+  const platform = spawn(process.execPath, [...nodeOptions, join(root, 'bin', 'start.js')], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -74,7 +74,9 @@ export async function spawnPlatform(options: PlatformProcessOptions = {}): Promi
   };
   const from = options.release ?? root;
   const node = options.release ? join(from, 'node_modules', '.bin', 'node') : process.execPath;
-  const program = options.program ? [options.program] : [...nodeOptions, 'src/main.ts'];
+  // Releases before had no bin/start.js.
+  const platform = options.release ? ['src/main.ts'] : [...nodeOptions, 'bin/start.js'];
+  const program = options.program ? [options.program] : platform;
   const child: ChildProcess = spawn(node, program, {
     cwd: from,
     env: env as NodeJS.ProcessEnv,

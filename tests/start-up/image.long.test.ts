@@ -19,8 +19,7 @@ const isThere = Object.values(imagePrograms).every((one) => one !== null);
 
 /** The platform's process below the one of buildah; it has children of its own. */
 const platformBelow = (pid: number): number => {
-  const [, file] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-  if (file === 'src/main.ts') return pid;
+  if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes('bin/start.js')) return pid;
   // By threads: any of them may have started it.
   const [child] = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
@@ -45,7 +44,7 @@ describe.skipIf(!isThere)(`the image${whySkipped(imagePrograms)}`, () => {
     const port = await freePort();
     origin = `http://127.0.0.1:${port}`;
     const env = ['HOST=127.0.0.1', `PORT=${port}`, `BOOTSTRAP_ADMIN_API_KEY=${adminKey}`];
-    const command = [container, '--', 'node', 'src/main.ts'];
+    const command = [container, '--', 'node', 'bin/start.js'];
     platform = images.start('run', ...env.flatMap((one) => ['--env', one]), ...command);
     await until(async () => (await fetch(`${origin}/readyz`)).ok, 120_000);
   }, 3_600_000);

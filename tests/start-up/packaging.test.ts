@@ -37,7 +37,7 @@ describe('packaging', () => {
   });
 
   test('`npm start` and the image start the platform in the same way', () => {
-    const start = ['node', ...nodeOptions, 'src/main.ts'];
+    const start = ['node', ...nodeOptions, 'bin/start.js'];
     expect(JSON.parse(read('package.json')).scripts.start).toBe(`exec ${start.join(' ')}`);
     expect(read('Dockerfile').trimEnd().split('\n').at(-1)).toBe(
       `CMD [${start.map((one) => `"${one}"`).join(', ')}]`,
@@ -49,9 +49,9 @@ describe('packaging', () => {
     const { start } = JSON.parse(read('package.json')).scripts;
     await writeFile(join(folder, 'package.json'), JSON.stringify({ scripts: { start } }));
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-    await mkdir(join(folder, 'src'));
+    await mkdir(join(folder, 'bin'));
     const platform = `process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000); console.log('ready');`;
-    await writeFile(join(folder, 'src', 'main.ts'), platform);
+    await writeFile(join(folder, 'bin', 'start.js'), platform);
     const npm = spawn('npm', ['start'], { cwd: folder, detached: true });
     try {
       const exited = once(npm, 'exit');
