@@ -18,6 +18,7 @@ const benchmarks: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   triggers: () => import('./triggers.ts'),
   alerts: () => import('./alerts.ts'),
   scaling: () => import('./scaling.ts'),
+  history: () => import('./history.ts'),
   quick: () => import('./quick.ts'),
 };
 
