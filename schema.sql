@@ -562,7 +562,7 @@ create table charges (
   constraint charges_amount_check CHECK (((status = 'priced'::text) = (amount_nano_usd IS NOT NULL))),
   constraint charges_purpose_check CHECK ((purpose = ANY (ARRAY['run'::text, 'trial'::text, 'judge'::text, 'question'::text, 'extraction'::text, 'test'::text, 'external'::text]))),
   constraint charges_status_check CHECK ((status = ANY (ARRAY['priced'::text, 'unknown_price'::text, 'unknown_usage'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX charges_agent ON charges USING btree (agent_id, started_at) INCLUDE (amount_nano_usd) WHERE (agent_id IS NOT NULL);
 CREATE INDEX charges_experiment ON charges USING btree (experiment_id) WHERE (experiment_id IS NOT NULL);
 CREATE INDEX charges_price ON charges USING btree (price_id) WHERE (price_id IS NOT NULL);
@@ -976,7 +976,7 @@ create table occurrences (
   running_work_item_id uuid,
   constraint occurrences_pkey PRIMARY KEY (schedule_id, id),
   constraint occurrences_outcome_check CHECK ((outcome = ANY (ARRAY['fired'::text, 'caught_up'::text, 'skipped'::text, 'manual'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX occurrences_at ON occurrences USING btree (at);
 CREATE INDEX occurrences_late ON occurrences USING btree (at) INCLUDE (schedule_id, scheduled_for) WHERE ((outcome = ANY (ARRAY['fired'::text, 'caught_up'::text])) AND ((at - scheduled_for) > '00:00:05'::interval));
 CREATE INDEX occurrences_missed ON occurrences USING btree (at) INCLUDE (schedule_id, scheduled_for, count) WHERE ((outcome = 'skipped'::text) AND (reason = 'missed'::text));
@@ -1175,7 +1175,7 @@ create table schedules (
   constraint schedules_pkey PRIMARY KEY (id),
   constraint schedules_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE,
   constraint schedules_overlap_check CHECK ((overlap = ANY (ARRAY['queue'::text, 'skip'::text, 'cancel_previous'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX schedules_agent ON schedules USING btree (agent_id, id);
 CREATE INDEX schedules_blocked ON schedules USING btree (id) WHERE (enabled AND (next_run_at IS NULL));
 CREATE INDEX schedules_due ON schedules USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
@@ -1746,7 +1746,7 @@ create table work_item_events (
   details jsonb not null,
   at timestamp(3) with time zone default platform_now() not null,
   constraint work_item_events_pkey PRIMARY KEY (work_item_id, seq)
-);
+) with (autovacuum_vacuum_scale_factor=0.02);
 
 create table work_item_messages (
   work_item_id uuid not null,
@@ -1759,7 +1759,7 @@ create table work_item_messages (
   provider_parts json,
   constraint work_item_messages_pkey PRIMARY KEY (work_item_id, seq),
   constraint work_item_messages_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id) ON DELETE CASCADE
-);
+) with (autovacuum_vacuum_scale_factor=0.02);
 
 create table work_item_steps (
   work_item_id uuid not null,
@@ -1786,7 +1786,7 @@ create table work_item_steps (
   constraint work_item_steps_kind_check CHECK ((kind = ANY (ARRAY['attempt'::text, 'model'::text, 'tool'::text, 'wait'::text, 'review'::text]))),
   constraint work_item_steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'ok'::text, 'error'::text]))),
   constraint work_item_steps_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id) ON DELETE CASCADE
-);
+) with (autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX work_item_steps_trace ON work_item_steps USING btree (trace_id) WHERE (trace_id IS NOT NULL);
 
 create table work_items (
@@ -1837,7 +1837,7 @@ create table work_items (
   constraint work_items_check CHECK (((status = 'EXECUTING'::text) = (lease_expires_at IS NOT NULL))),
   constraint work_items_depth_check CHECK ((depth >= 0)),
   constraint work_items_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'PENDING'::text, 'EXECUTING'::text, 'NEEDS_REVIEW'::text, 'INDETERMINATE'::text, 'COMPLETED'::text, 'ERROR'::text, 'CANCELLED'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX work_items_agent ON work_items USING btree (agent_id, id);
 CREATE INDEX work_items_agent_delayed ON work_items USING btree (agent_id) WHERE ((status = 'PENDING'::text) AND (not_before IS NOT NULL));
 CREATE INDEX work_items_agent_finished ON work_items USING btree (agent_id, status, finished_at) WHERE (finished_at IS NOT NULL);
