@@ -4,7 +4,7 @@ import { databaseNow, notify, type Tx } from '../database/index.ts';
 import type { ReviewFacts } from '../lib/announcer.ts';
 import { newId } from '../lib/ids.ts';
 import { type Principal, type Role, roleAllows, type Who } from '../lib/principal.ts';
-import { type PendingApproval, type ReviewEnd, shownApprovals } from '../runs/index.ts';
+import { type PendingApproval, type ReviewEnd, shownApprovals, withFields } from '../runs/index.ts';
 import { announcer } from './announcing.ts';
 import { countedClosings, reviewsChannel } from './closings.ts';
 import { closedError, viaOf } from './reviews.ts';
@@ -93,7 +93,7 @@ const open = async (
       owner_id: stay.owner_id,
       reason: stay.reason,
       approvals: shownApprovals(stay.approvals, until).map((approval) => ({
-        ...approval,
+        ...withFields(approval),
         decision: null,
         decision_reason: null,
       })),

@@ -3,7 +3,7 @@ import { id, jsonObject, optional, text, timestamp } from '../http/index.ts';
 import type { SentMessage } from '../lib/announcer.ts';
 import { roles } from '../lib/principal.ts';
 import { sentMessages } from '../resource/index.ts';
-import { decisionList, pendingApproval } from '../runs/index.ts';
+import { decisionList, inOrderOfFields, pendingApproval } from '../runs/index.ts';
 import { expiryOutcomes, type Review, reviewStates, sources } from './store.ts';
 
 const decidedApproval = pendingApproval
@@ -86,7 +86,7 @@ export const toReviewResponse = (
   publicReview.parse({
     ...review,
     // Those of the release before have none of the fields of input.
-    approvals: review.approvals.map((approval) => ({ ...noInput, ...approval })),
+    approvals: review.approvals.map((approval) => ({ ...noInput, ...inOrderOfFields(approval) })),
     agent: { id: agent_id, name: agent_name },
     may_decide: mayDecide,
     messages: [...messages],

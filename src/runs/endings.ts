@@ -2,6 +2,7 @@ import { json, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import type { Who } from '../lib/principal.ts';
 import type { StoredUsage } from '../lib/usage.ts';
 import { asked } from './approvals.ts';
+import { withFields } from './field-order.ts';
 import { type Moved, type RunKind, type RunRow, sqlOf } from './kind.ts';
 import { moveOf } from './move.ts';
 import { type BudgetWait, type Lease, type NewApproval, type RunError, worker } from './types.ts';
@@ -98,7 +99,7 @@ export const endingsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
     usage,
     model,
     review_reason: review?.reason,
-    approvals: review?.approvals.length ? review.approvals : null,
+    approvals: review?.approvals.length ? review.approvals.map(withFields) : null,
   });
 
   /** Ends executions together. Returns those that ended: the others lost their leases, or were left alone. */

@@ -10,6 +10,7 @@ import { settle } from './settle.ts';
 export type { AttemptStart } from './attempts.ts';
 export { budgetApproval, budgetWaitOf } from './budget-review.ts';
 export type { Ending } from './endings.ts';
+export { inOrderOfFields, withFields } from './field-order.ts';
 export type { Moved, RunRow } from './kind.ts';
 export type { Claimer } from './leases.ts';
 export type { MoveReason } from './move.ts';

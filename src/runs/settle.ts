@@ -2,6 +2,7 @@ import { ApiError, type Fault, unprocessable } from '../lib/errors.ts';
 import { compileArgumentCheck } from '../lib/json-schema.ts';
 import type { InputAnswer } from '../tool-inputs/index.ts';
 import { type DecidedArguments, decidedArguments } from './argument-changes.ts';
+import { inOrderOfFields } from './field-order.ts';
 import { answerFaults, answerOf } from './input-answers.ts';
 import type { RecordedDecision } from './recording.ts';
 import type { BudgetWait, Decision, PendingApproval, RunError, StoredDecision, Verdict } from './types.ts';
@@ -62,7 +63,7 @@ export const shownApprovals = (
   review: { expires_at: string | null } | null | undefined,
 ) =>
   (pending ?? []).map(({ tool_call_id: _, definition_hash: __, budget: ___, edited: ____, ...approval }) => ({
-    ...approval,
+    ...inOrderOfFields(approval),
     mode: approval.mode ?? null,
     url: approval.url ?? null,
     round: approval.round ?? null,

@@ -27,6 +27,8 @@ export interface PendingApproval {
   tool_server_id: string | null;
   arguments: Record<string, unknown> | null;
   input_schema: Record<string, unknown> | null;
+  /** The names of the properties of `input_schema` in their order, which jsonb does not keep; not shown. */
+  fields?: string[];
   reason: string | null;
   /** RFC 3339. */
   requested_at: string;

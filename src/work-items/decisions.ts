@@ -106,7 +106,7 @@ export const lockAndSettle = async (
     await workItemRuns.checkDeciders(tx, actor, agent, required, requesters, decisions);
   }
   if (wanted && wanted.id !== review?.id) {
-    throw await reviewCalls.closedError(tx, wanted.id, actor.principal, stateOf(item));
+    throw await reviewCalls.closedError(tx, wanted.id, actor.principal, stale(item).context);
   }
   await checkAsked(tx, item, actor, body);
   if (!waits) return nothingSettled;

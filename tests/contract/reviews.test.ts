@@ -153,6 +153,7 @@ describe('reviews', () =>
           review: closed,
           status: 'COMPLETED',
           allowed_actions: expect.any(Array),
+          pending_approvals: [],
         },
       );
       const again = await at().api.post(`/work-items/${held.id}/continue`, { decisions });
@@ -448,6 +449,25 @@ describe('reviews', () =>
           review_id: run.review_id,
           via: 'api',
         });
+      });
+
+      test('that a message has denied refuse the next message with who wrote it', async () => {
+        const conversation = await newConversation(at(), { agentId: talker.id });
+        const steps = [{ tools: [call(1)] }, { text: 'Later.', delay_ms: 60_000 }];
+        const run = await conversation.send({ content: scripted({ steps }) });
+        const say = (content: string) => at().api.post(`${conversation.path}/messages`, { content });
+        const both = [say('No.'), say('Never.')];
+        // The other one is responded to when the run ends.
+        const refused = await Promise.race(both);
+        expect(refused.status, refused.text).toBe(412);
+        expect(refused.body.error).toMatchObject({
+          message: expect.stringMatching(sentence('.+ denied this')),
+          status: 'running',
+          run_id: run.id,
+          review: { id: run.review_id, state: 'decided', approvals: [{ decision: 'deny' }] },
+        });
+        await ok(at().api.post(`${conversation.path}/cancel`));
+        expect((await Promise.all(both)).map(({ status }) => status).toSorted()).toEqual([200, 412]);
       });
 
       test('expire in the same way, and are withdrawn with their run', async () => {

@@ -2,6 +2,7 @@ import { inputRequired } from '@modelcontextprotocol/server';
 import { describe, expect, test } from 'vitest';
 import { until } from '../harness/wait.ts';
 
+import { newConversation, newTalker, scripted } from './conversations-fixture.ts';
 import { expectError, faults, newKey, ok, onPostgres } from './fixture.ts';
 import { answer, elicit, form, state, useToolInput } from './tool-input-fixture.ts';
 
@@ -87,6 +88,46 @@ describe('input that a tool asks for', () =>
       expect(review.approvals[0]).not.toHaveProperty('executed_arguments');
     });
 
+    test('shows the fields in the order of the tool server, wherever it is shown', async () => {
+      const names = ['zeta', 'a', 'middle', '__proto__', 'bb', 'constructor'];
+      const properties = Object.fromEntries(names.map((name) => [name, { type: 'string', title: name }]));
+      const asked = { type: 'object', properties, required: ['middle', 'a'] };
+      const bank = await setUp((_, { mcpReq }) =>
+        mcpReq.inputResponses
+          ? 'paid'
+          : inputRequired({ inputRequests: { who: elicit('Which?', asked) }, requestState: state }),
+      );
+      const orders = (approvals: Json): string[][] =>
+        approvals.map(({ input_schema }: Json) => Object.keys(input_schema.properties));
+      const held = await start(bank);
+      const review = () => ok(at().api.get(`/reviews/${held.review_id}`));
+      const list = await ok(at().api.get(`/reviews?agent_id=${bank.agentId}`));
+      const shown = await ok(at().app.get(`/work-items/${held.id}`));
+      const open = await review();
+      for (const approvals of [held.pending_approvals, open.approvals, list.data[0].approvals]) {
+        expect(orders(approvals)).toEqual([names]);
+        expect(approvals[0]).not.toHaveProperty('fields');
+        expect(approvals[0].input_schema.required).toEqual(asked.required);
+      }
+      expect(orders(shown.pending_approvals)).toEqual([names]);
+      const unknown = { decisions: [{ approval_id: bank.id, decision: 'deny' }] };
+      const refused = await at().api.post(`/work-items/${held.id}/continue`, unknown);
+      expect(orders(refused.body.error.pending_approvals)).toEqual([names]);
+      await ok(decide(held, [accept({ middle: 'm', a: 'a' })]));
+      await becomes(held.id, 'COMPLETED');
+      expect(orders((await review()).approvals)).toEqual([names]);
+
+      const talker = await newTalker(at(), { tool_server_ids: [bank.id] });
+      const conversation = await newConversation(at(), { agentId: talker.id });
+      const steps = [{ tool: bank.tool, args: { amount: 5 } }, { text: 'Done.' }];
+      const stream = await conversation.stream({ content: scripted({ steps }) });
+      await stream.ended;
+      const requested = stream.events.find(({ event }) => event === 'approval.requested')!;
+      expect(orders(requested.data.approvals)).toEqual([names]);
+      expect(orders(stream.events.at(-1)!.data.run.pending_approvals)).toEqual([names]);
+      await ok(at().api.post(`${conversation.path}/cancel`));
+    });
+
     test('is sealed until the call ends', async () => {
       let open = () => {};
       const gate = new Promise<void>((resolve) => {
@@ -149,6 +190,14 @@ describe('input that a tool asks for', () =>
         { mode: 'url', url: 'https://xn--80ak6aa92e.com/x', input_schema: null, round: 2, reason: 'Log in.' },
       ]);
       expect(faults(await decide(second, [accept({})]))).toEqual(['decisions[0].arguments']);
+      // One who still looks at the first is shown what waits now.
+      const late = await decide(first, [accept({ code: '1' }), accept({ code: '1' })]);
+      expectError(late, 412, / approved this at /, {
+        review: await ok(at().api.get(`/reviews/${first.review_id}`)),
+        status: 'NEEDS_REVIEW',
+        allowed_actions: expect.any(Array),
+        pending_approvals: second.pending_approvals,
+      });
       await ok(decide(second, [accept()]));
       const third = await next(second);
       expect(third.pending_approvals[0].round).toBe(3);

@@ -27,9 +27,9 @@ describe('a form that a tool asks for', () => {
   const fields = inputFields(schema);
   const field = (name: string) => fields.find((one) => one.name === name)!;
 
-  test('has a field for each property, with its title, options and default, the required ones first', () => {
+  test('has a field for each property, with its title, options and default, in their order', () => {
     expect(fields.map(({ kind }) => kind)).toEqual([
-      ...['text', 'number', 'email', 'date', 'number', 'yes', 'choice', 'choice', 'choices'],
+      ...['text', 'email', 'date', 'number', 'number', 'yes', 'choice', 'choice', 'choices'],
     ]);
     expect(field('name')).toMatchObject({ label: 'Your name', hint: 'As in the passport.', required: true });
     expect(field('mail').label).toBe('mail');

@@ -80,17 +80,11 @@ const firstOf = (kind: InputField['kind'], given: unknown): InputValue => {
   return kind === 'datetime-local' ? toLocal(String(given)) : String(given);
 };
 
-/**
- * The fields of a schema: the required ones first, in the order in which the schema lists them. The database keeps the
- * order of lists, and not that of properties.
- */
+/** The fields of a schema, in the order of its author. */
 export const inputFields = (schema: unknown): InputField[] => {
   if (!isObject(schema) || !isObject(schema.properties)) return [];
   const required = listOf(schema.required);
-  const rankOf = (name: string): number =>
-    required.includes(name) ? required.indexOf(name) : required.length;
-  const properties = Object.entries(schema.properties).sort(([one], [other]) => rankOf(one) - rankOf(other));
-  return properties.flatMap(([name, property]) => {
+  return Object.entries(schema.properties).flatMap(([name, property]) => {
     if (!isObject(property)) return [];
     const options = optionsOf(
       property.type === 'array' && isObject(property.items) ? property.items : property,
