@@ -44,7 +44,7 @@ export const growth = (before: TableSize[], after: TableSize[], workItems: numbe
   });
 
 /** Disk of a Work Item with all its rows, of a schedule, and of the write-ahead log: rounded up from what was measured. */
-const bytes = { workItem: 6_000, schedule: 1_200, log: 8 * 2 ** 30 };
+const bytes = { workItem: 5_000, schedule: 1_200, log: 8 * 2 ** 30 };
 
 /** Throws if the disk of temporary files has too little room. */
 export const refuseTooMuch = async (workItems: number, schedules: number): Promise<void> => {
