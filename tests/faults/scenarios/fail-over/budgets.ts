@@ -136,7 +136,12 @@ export const startBudgets: StartLoad = async (fixture) => {
       const missing = sent.size - charged.filter(({ n }) => n >= 0).length;
       if (missing > lost)
         problems.push(`${missing} replies have no charge, and ${lost} attempts lost their lease`);
-      Object.assign(report, { replies: sent.size, charges: charged.length, uncharged: missing, namedCosts: costs.size });
+      Object.assign(report, {
+        replies: sent.size,
+        charges: charged.length,
+        uncharged: missing,
+        namedCosts: costs.size,
+      });
       return problems;
     },
     figures: () => report,
