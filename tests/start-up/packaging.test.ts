@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -42,6 +42,19 @@ describe('packaging', () => {
     expect(read('Dockerfile').trimEnd().split('\n').at(-1)).toBe(
       `CMD [${start.map((one) => `"${one}"`).join(', ')}]`,
     );
+  });
+
+  test('a Node that is too old is named before anything of the platform is loaded, which it could not', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ap-old-'));
+    await copyFile(join(root, 'bin', 'start.js'), join(folder, 'start.mjs'));
+    const old = `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '20.20.2' })`;
+    const args = ['--import', old, join(folder, 'start.mjs')];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    await rm(folder, { recursive: true });
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^configuration: Node 20\.20\.2 is too old; .*\n$/),
+    ]);
   });
 
   test('a SIGTERM to `npm start` reaches the process of the platform, whose exit code npm takes', async () => {
