@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { filesIn, isProgramCurrent, nodeOptions, programHash, programHashFile } from '../src/program.ts';
+import { toAscii } from './ascii.ts';
 import { CannotBuild, importTool, makeFolder } from './console/needs.ts';
 import { replaceFolder } from './console/replace-folder.ts';
 
@@ -70,13 +71,6 @@ const partsOf: Part[] = [
     external: isExternalToJobs,
   },
 ];
-
-/**
- * The same program in ASCII: the engine keeps a text with one character beyond Latin-1 in two bytes for each, 12 MB more
- * for the whole platform.
- */
-const toAscii = (code: string): string =>
-  code.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const buildProgram = async (): Promise<void> => {
   const hash = programHash(root);
