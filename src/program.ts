@@ -8,7 +8,7 @@ import { join } from 'node:path';
  */
 
 /**
- * Options of Node that `npm start` and the image give the platform; the engine takes this one on the command line alone.
+ * Options of Node that `npm start` and the image give the platform; the engine takes this one only before it starts.
  * New objects get 32 MB, not 128: a list of 100 Work Items takes no more time, and a quarter of the memory goes
  * (decision 0105). Code that is compiled with other options is not found in the cache.
  */

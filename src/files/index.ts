@@ -40,11 +40,12 @@ export const createFiles = (services: Services, { owners }: { owners: readonly O
     retention: [(tx, _settings, limit) => markOrphans(tx, limit)],
     start: async () => {
       await rm(waitingFolder(config.dataDir), { recursive: true, force: true });
-      await rm(recent.folder, { recursive: true, force: true });
+      await recent.clear();
       db.listen(removedChannel, () => removal.wake());
       if (db.kind === 'postgres') return;
       await sweepFolder(folder, (ids) => db.run((executor) => listReferred(executor, ids)));
     },
+    stop: () => recent.clear(),
     loops: [{ start: () => void removal.start(), stop: () => removal.stop(), pass: () => removal.pass() }],
   };
 };

@@ -57,6 +57,18 @@ test('a copy ends on its own', async () => {
   expect(await recent.copy(id, target())).toBe(false);
 });
 
+test('nothing stays after a stop, and what a process that was killed left goes at the start', async () => {
+  const { recent, fileOf, target } = await fixture();
+  const id = newId();
+  await recent.take(id, await fileOf(4), 4);
+  await writeFile(join(recent.folder, newId()), 'left');
+  await recent.clear();
+  expect(existsSync(recent.folder)).toBe(false);
+  expect(await recent.copy(id, target())).toBe(false);
+  await recent.take(id, await fileOf(4), 4);
+  expect(await recent.copy(id, target())).toBe(true);
+});
+
 eachDatabase((name, open) => {
   test.skipIf(name !== 'postgres')(
     'bytes are read from the database once in a while, and what a job does to its file changes no other',

@@ -11,7 +11,7 @@ const keptMs = 60_000;
 /**
  * Copies on this machine's disk of what was just written to the database or read from it: people ask one question after
  * another about one file, and to read 60 MB from the database takes 0.7 s. Bytes never change under their id. A copy ends
- * a minute after it was last used, so no deleted file stays longer, and none survives a start.
+ * a minute after it was last used, so no deleted file stays longer. None survives a stop, or the start after a crash.
  */
 export class RecentBytes {
   readonly folder: string;
@@ -73,6 +73,12 @@ export class RecentBytes {
 
   remove(ids: readonly string[]): void {
     for (const id of ids) this.#kept.delete(id);
+  }
+
+  /** Removes all of them, also those of a process that died. */
+  async clear(): Promise<void> {
+    this.#kept.clear();
+    await rm(this.folder, { recursive: true, force: true });
   }
 
   #pathOf(id: string): string {

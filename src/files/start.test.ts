@@ -46,4 +46,17 @@ eachDatabase((name, open) => {
     const left = await Promise.all(folders.map((folder) => readdir(join(dataDir, 'files', folder))));
     expect(left.flat()).toEqual([kept]);
   });
+
+  test.skipIf(name !== 'postgres')('what a replica keeps of recent files goes when it stops', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'ap-files-'));
+    onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+    const config = readConfig({ DATA_DIR: dataDir });
+    const files = createFiles(testServices(open(), { config }), { owners: [] });
+    const [id, recent] = [newId(), join(dataDir, 'recent-files')];
+    await writeFile(join(dataDir, 'bytes'), 'x');
+    await files.bytes.put(id, join(dataDir, 'bytes'));
+    expect(await readdir(recent)).toEqual([id]);
+    await files.stop?.();
+    expect(existsSync(recent)).toBe(false);
+  });
 });
