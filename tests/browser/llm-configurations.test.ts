@@ -78,7 +78,10 @@ describeInBrowser('LLM configurations', (at) => {
       'Amazon Bedrock': ['Base URL', 'Region', 'Credentials', 'API key'],
       'Built-in mock': [],
     };
-    const common = ['Kind', 'Name', 'Model', 'Tokens of a reply', 'Tokens of a call', 'Temperature'];
+    const common = [
+      ...['Kind', 'Name', 'Model', 'Tokens of a reply', 'Tokens of a call', 'Temperature'],
+      'Price as',
+    ];
     for (const [kind, own] of Object.entries(fields)) {
       await page.getByLabel('Kind', { exact: true }).click();
       await page.getByRole('option', { name: kind, exact: true }).click();

@@ -92,6 +92,8 @@ describeInBrowser('Work Items', (at) => {
     await page.getByRole('figure', { name: 'Result' }).getByText('"sum": 12').waitFor();
     await page.getByRole('figure', { name: 'Payload' }).getByText('"2026-11-22"').waitFor();
     await expectAccessible(page, phone);
+    // A trace may be asked for before it is stored.
+    expectFault(page, /404.*\/traces\//);
     await page.getByRole('tab', { name: 'Traces' }).click();
     await page.getByLabel('Attempt', { exact: true }).waitFor();
     await expect.poll(() => page.url()).toContain('tab=traces');
