@@ -7,7 +7,7 @@ import { startPostgresPair } from '../../harness/postgres-pair.ts';
 import { until } from '../../harness/wait.ts';
 import { signed } from '../../harness/webhook-sender.ts';
 import { nothingDue } from './due.ts';
-import { Fixture, must } from './fixture.ts';
+import { Fixture, must, newLlm } from './fixture.ts';
 import { openNats } from './triggers-brokers.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
@@ -85,15 +85,7 @@ export const runAsyncStandby = async () => {
       settings: { ...settings, connection_id: connection.id },
     }),
   );
-  const llm = await must(
-    api.post('/llm-configurations', {
-      kind: 'openai_compatible',
-      name: 'L',
-      model: 'm',
-      base_url: endpoint.url,
-      streaming: false,
-    }),
-  );
+  const llm = await newLlm(api, endpoint.url);
   await must(api.post('/prices', { model: 'm', rates: { input: '3', output: '15' } }));
   const paying = await agent('paying', { llm_id: llm.id });
   const reviewing = await agent('reviewing');

@@ -3,7 +3,7 @@ import { type Client, client } from '../../harness/http.ts';
 import { completion, startEndpoint, wireCall } from '../../harness/llm-endpoint.ts';
 import { type PostgresProxy, startPostgresProxy } from '../../harness/postgres-proxy.ts';
 import { until } from '../../harness/wait.ts';
-import { Fixture, must, type Rows } from './fixture.ts';
+import { Fixture, must, newLlm, type Rows } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -117,16 +117,7 @@ export const runCharges = async (calls: number, faults: number): Promise<Charges
   const api = fixture.api();
   const settings = { WORK_ITEM_LEASE_SECONDS: leaseSeconds, RATE_LIMIT_REQUESTS_PER_SECOND: 0 };
   await must(api.patch('/advanced-settings', settings));
-  const llm = await must(
-    api.post('/llm-configurations', {
-      kind: 'openai_compatible',
-      name: 'L',
-      model: 'm',
-      base_url: endpoint.url,
-      streaming: false,
-      max_output_tokens: 100,
-    }),
-  );
+  const llm = await newLlm(api, endpoint.url, { max_output_tokens: 100 });
   await must(api.post('/prices', { model: '*', rates: { input: '3', output: '15' } }));
   await must(
     api.post('/budgets', {

@@ -201,6 +201,19 @@ export const must = async (
   return body as Record<string, never>;
 };
 
+/** Creates an LLM configuration of the endpoint at `url`, which does not stream. */
+export const newLlm = (
+  api: ReturnType<Fixture['api']>,
+  url: string,
+  more: Record<string, unknown> = {},
+): Promise<Record<string, never>> =>
+  must(
+    api.post('/llm-configurations', {
+      ...{ kind: 'openai_compatible', name: 'L', model: 'm', base_url: url, streaming: false },
+      ...more,
+    }),
+  );
+
 /** A size of a long run, from the environment. */
 export const size = (name: string, otherwise: number): number => {
   const value = Number(process.env[name] ?? otherwise);

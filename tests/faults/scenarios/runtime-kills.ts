@@ -7,7 +7,7 @@ import {
 } from '../../harness/llm-endpoint.ts';
 import { startToolServer } from '../../harness/tool-server.ts';
 import { until } from '../../harness/wait.ts';
-import { Fixture, must } from './fixture.ts';
+import { Fixture, must, newLlm } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -82,15 +82,7 @@ export const runRuntimeKills = async (database: 'embedded' | 'postgres', replica
   await fixture.start();
   let api = fixture.api();
   await must(api.patch('/advanced-settings', { WORK_ITEM_LEASE_SECONDS: 2 }));
-  const llm = await must(
-    api.post('/llm-configurations', {
-      kind: 'openai_compatible',
-      name: 'L',
-      model: 'm',
-      base_url: endpoint.url,
-      streaming: false,
-    }),
-  );
+  const llm = await newLlm(api, endpoint.url);
   const tools = await must(
     api.post('/tool-servers', { name: 'T', prefix: 't', url: server.url, default_policy: 'allow' }),
   );

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { completion, startEndpoint } from '../../../harness/llm-endpoint.ts';
 import { until } from '../../../harness/wait.ts';
-import { must } from '../fixture.ts';
+import { must, newLlm } from '../fixture.ts';
 import { forever } from '../workloads.ts';
 import { anyReplica, brief, ended, type Json, persist, type StartLoad } from './load.ts';
 
@@ -22,16 +22,7 @@ export const startBudgets: StartLoad = async (fixture) => {
     return { body: { ...completion({ content: 'Done.' }), usage } };
   });
   const api = fixture.api();
-  const llm = await must(
-    api.post('/llm-configurations', {
-      kind: 'openai_compatible',
-      name: 'L',
-      model: 'm',
-      base_url: endpoint.url,
-      streaming: false,
-      max_output_tokens: 100,
-    }),
-  );
+  const llm = await newLlm(api, endpoint.url, { max_output_tokens: 100 });
   await must(api.post('/prices', { model: 'm', rates: { input: '3', output: '15' } }));
   const agents: Json[] = [];
   for (const [name, limit] of Object.entries(limits)) {
