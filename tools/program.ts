@@ -10,8 +10,8 @@ import { replaceFolder } from './console/replace-folder.ts';
 
 /**
  * Builds the platform into `dist`: its sources and their packages as a few files, not made smaller, so that a stack trace
- * can be read. It does nothing if `dist` is current. `bin/start.js` runs it, or the sources if
- * they have changed since.
+ * can be read. It does nothing if `dist` is current. `bin/start.js` runs it, or the sources if they have changed
+ * since.
  *
  * `--if-possible`: as with tools/console.ts. `--start`: starts the platform once with a database of its own, so that the
  * compiled code is kept; an image has no place for it later.

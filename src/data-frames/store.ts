@@ -1,6 +1,6 @@
 import { type Executor, json, type Page, sql, type Tx } from '../database/index.ts';
 import { type OwnerIds, ownedBy } from '../files/index.ts';
-import type { FrameDatatype } from '../sandbox/index.ts';
+import type { FrameDatatype, Jobs } from '../sandbox/index.ts';
 
 export interface FrameColumn {
   name: string;
@@ -32,7 +32,7 @@ export type DataFrame = OwnerIds & {
 };
 
 /** The first rows of a frame, as a page shows them: a list of values each. */
-export type FrameHead = (string | number | boolean | null)[][];
+export type FrameHead = Jobs['frameRead']['output']['head'];
 
 const columns = sql`id, conversation_id, work_item_id, case_id, trial_id, name, description, source, columns,
   row_count, size_bytes, truncated, warnings, created_by, created_at`;

@@ -2,8 +2,8 @@ import { isObject } from '../lib/objects.ts';
 import type { PendingApproval } from './types.ts';
 
 /**
- * People see the fields of a form in the order of its author. jsonb has an order of its own, so the names are stored beside
- * the schema, as a list.
+ * People see the fields of a form in the order of its author. jsonb changes that order. So a list of the names is stored
+ * beside the schema.
  */
 
 type OfSchema = Pick<PendingApproval, 'input_schema' | 'fields'>;

@@ -20,8 +20,10 @@ export { type Jobs, SandboxFailure };
 const waitForPlaceMs = 30_000;
 
 export interface RunOptions<J extends JobName = JobName> {
-  /** Put into the job's folder before it begins, by their names there: a file that is copied, its bytes, or a
-   * function that writes it. */
+  /**
+   * Put into the job's folder before it begins, by their names there: a file that is copied, its bytes, or a function
+   * that writes it.
+   */
   files?: Record<
     string,
     string | AsyncIterable<Uint8Array> | ((path: string, signal?: AbortSignal) => Promise<void>)

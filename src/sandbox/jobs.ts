@@ -1,11 +1,12 @@
 import type { Page } from './jobs/documents/page.ts';
 import type { DocumentRead, DocumentReadInput } from './jobs/documents/read.ts';
-import type { FrameKept, FrameReadInput } from './jobs/frames/read.ts';
+import type { FrameReadInput } from './jobs/frames/read.ts';
 import type { FrameOfRowsInput } from './jobs/frames/rows.ts';
 import type {
   AnswerLimits,
   FrameAnswer,
   FrameExportInput,
+  FrameKept,
   FrameQueryInput,
   FrameRows,
   FrameRowsInput,

@@ -1,10 +1,18 @@
 import { rmSync } from 'node:fs';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { JobFault } from './fault.ts';
-import { type FrameKept, type FrameMade, readFrame } from './frames/read.ts';
+import { type FrameMade, readFrame } from './frames/read.ts';
 import { fileText } from './frames/relation.ts';
 import { frameOfRows as makeOfRows } from './frames/rows.ts';
-import { type AnswerLimits, exportFrame, headOf, queryFrames, readRows, resultTable } from './frames/show.ts';
+import {
+  type AnswerLimits,
+  exportFrame,
+  type FrameKept,
+  headOf,
+  queryFrames,
+  readRows,
+  resultTable,
+} from './frames/show.ts';
 import { quoteText } from './frames/values.ts';
 
 /**

@@ -38,9 +38,6 @@ export interface FrameMade {
   warnings: FrameWarning[];
 }
 
-/** A frame that was made, with its first rows. */
-export type FrameKept = FrameMade & { head: (string | number | boolean | null)[][] };
-
 const source = 'source';
 
 const stage = async (format: 'json' | 'ndjson' | 'xlsx', input: FrameReadInput): Promise<Staged> => {

@@ -1,7 +1,7 @@
 import { BIGINT, BOOLEAN, DOUBLE, type DuckDBConnection, type DuckDBType, VARCHAR } from '@duckdb/node-api';
 import { JobFault } from '../fault.ts';
 import type { FrameDatatype } from './datatypes.ts';
-import type { FrameKept } from './read.ts';
+import type { FrameMade } from './read.ts';
 import { describeRelation, fileText, frameFile, queryRows, writeFrame } from './relation.ts';
 import { csvName, csvOf, jsonOf, quoteName, type StoredColumn } from './values.ts';
 
@@ -51,6 +51,9 @@ export interface FrameQueryInput extends AnswerLimits {
   /** Number of rows that a saved frame may have; null: none is saved. */
   saveRows: number | null;
 }
+
+/** A frame that was made, with its first rows. */
+export type FrameKept = FrameMade & { head: FrameValue[][] };
 
 /** `truncated`: there are more rows than `limit` or `maxBytes` allow. */
 export type FrameAnswer = FrameRows & { saved: FrameKept | null };
@@ -112,7 +115,7 @@ export const readRows = async (connection: DuckDBConnection, input: FrameRowsInp
   return { columns: columns.map(nameAndDatatype), ...(await answer(connection, columns, page, input)) };
 };
 
-/** Rows that are kept beside a frame, so that its first pages need no process: at most so many, and so many bytes. */
+/** The most rows, and bytes, that are kept beside a frame. A page of them needs no process. */
 const mostHeadRows = 1_000;
 const mostHeadBytes = 256 * 1024;
 
