@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from './database.ts';
+import { sentWithNext } from './naming-pool.ts';
 
 /** The work that one replica at a time does. All releases agree on the numbers: never change or reuse one. */
 const locks = {
@@ -34,9 +35,18 @@ const locks = {
   'alert rules': 7_301_968_371,
 } as const;
 
-/** Waits for the lock `what`, which one replica at a time holds, until its transaction ends. */
-export const advisoryLock = async (tx: Tx, what: keyof typeof locks): Promise<void> => {
-  await sql`select pg_advisory_xact_lock(${sql.lit(locks[what])})`.execute(tx);
+/**
+ * Waits for the lock `what`, which one replica at a time holds, until its transaction ends. `withNext`: the next statement
+ * waits for it, not this call.
+ */
+export const advisoryLock = async (
+  tx: Tx,
+  what: keyof typeof locks,
+  { withNext = false } = {},
+): Promise<void> => {
+  await sql`${withNext ? sentWithNext : sql``} select pg_advisory_xact_lock(${sql.lit(locks[what])})`.execute(
+    tx,
+  );
 };
 
 /** Takes the lock `what` until the transaction ends if no other replica holds it. Returns whether it was taken. */

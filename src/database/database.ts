@@ -1,18 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createHash } from 'node:crypto';
-import {
-  type ColumnType,
-  type Generated,
-  Kysely,
-  PostgresDialect,
-  type PostgresPool,
-  type PostgresPoolClient,
-  sql,
-} from 'kysely';
+import { type ColumnType, type Generated, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { ApiError, messageOf, unavailable } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
+import { namingPool, type Statement, sentWithNext } from './naming-pool.ts';
 
 /**
  * The tables. Each feature declares its own next to its SQL (`declare module`), so this names none.
@@ -34,15 +26,6 @@ export type Tx = Kysely<Schema> & { readonly isTransaction: true };
 
 /** Runs statements. Every `Tx` is one, so what reads can be shared; without a transaction each statement is its own. */
 export type Executor = Kysely<Schema>;
-
-/** A statement that has ended. */
-interface Statement {
-  /** With `$1` … in place of its values, which no observer sees. */
-  text: string;
-  milliseconds: number;
-  /** Reason why it failed: a SQLSTATE, or `connection`; null if it did not. */
-  failure: string | null;
-}
 
 /**
  * The only access to the database, the same for the embedded one and for PostgreSQL. Inside `tx`, use only the given
@@ -75,64 +58,6 @@ export interface Database {
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 /** Free-form objects come back with the integers that they were given. */
 pg.types.setTypeParser(pg.types.builtins.JSONB, parseJson);
-
-/**
- * PostgreSQL plans a named statement once for each connection, and keeps it until the connection ends. Beyond this many
- * texts the others stay unnamed. A cache that evicts would not do: forgetting a name here frees nothing on the
- * connections, so texts that vary would collect there without bound.
- */
-const namedStatements = 1_000;
-const names = new Map<string, string>();
-
-/**
- * Begins a statement that is planned for its values each time, as none with a name is: for lists with filters, whose best
- * plan depends on how many rows match.
- */
-const planEachTimeMark = '/* planned for its values */';
-export const planEachTime = sql.raw(planEachTimeMark);
-
-const nameOf = (text: string): string | undefined => {
-  if (text.startsWith(planEachTimeMark)) return undefined;
-  let name = names.get(text);
-  if (name === undefined && names.size < namedStatements) {
-    name = createHash('sha1').update(text).digest('base64url');
-    names.set(text, name);
-  }
-  return name;
-};
-
-/** The driver's message for a statement without a response within `query_timeout`. */
-const noResponse = 'Query read timeout';
-
-/**
- * A pool for Kysely that names its statements, which makes embedded reads 1.8 times faster. If a connection does not
- * respond in time, nothing waits for it again, not even its rollback, and it does not go back into the pool.
- */
-const namingPool = (pool: pg.Pool, observe: (statement: Statement) => void): PostgresPool =>
-  ({
-    connect: async () => {
-      const client = await pool.connect();
-      let silent: Error | undefined;
-      return {
-        query: async (text: string, values: unknown[]) => {
-          if (silent) throw silent;
-          const begun = performance.now();
-          let failure: string | null = null;
-          try {
-            return await client.query(values.length === 0 ? { text } : { text, values, name: nameOf(text) });
-          } catch (error) {
-            failure = (error as { code?: string }).code ?? 'connection';
-            if (messageOf(error) === noResponse) silent = error as Error;
-            throw error;
-          } finally {
-            observe({ text, milliseconds: performance.now() - begun, failure });
-          }
-        },
-        release: () => client.release(silent),
-      } as unknown as PostgresPoolClient;
-    },
-    end: async () => {},
-  }) as unknown as PostgresPool;
 
 /**
  * Returns whether the database is unreachable or overloaded (57014: a statement timed out), rather than the statement wrong.
@@ -218,7 +143,7 @@ export const createDatabase = (parts: {
 
 /** Notifies every replica when the transaction commits. `payload` has less than 8,000 bytes. */
 export const notify = async (tx: Tx, channel: string, payload = ''): Promise<void> => {
-  await sql`select pg_notify(${channel}, ${payload})`.execute(tx);
+  await sql`${sentWithNext} select pg_notify(${channel}, ${payload})`.execute(tx);
 };
 
 /** The database's time in milliseconds since 1970. It decides what is due. */

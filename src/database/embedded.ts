@@ -17,6 +17,7 @@ export const openEmbedded = async (dataDir: string | null, log: Logger): Promise
   const pool = new pg.Pool({
     ...createPgConfig(pglite),
     max: 1,
+    pipeline: true,
     // An idle client that is thrown away loses its notification handlers.
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: 60_000,

@@ -15,7 +15,6 @@ export {
   json,
   notify,
   outsideTransaction,
-  planEachTime,
   type Table,
   type Tx,
 } from './database.ts';
@@ -23,6 +22,7 @@ export { openEmbedded } from './embedded.ts';
 export { folderFault } from './folder-faults.ts';
 export { lockFolder } from './folder-lock.ts';
 export { migrate } from './migrations.ts';
+export { planEachTime, sentWithNext } from './naming-pool.ts';
 export { offlineDatabase } from './offline.ts';
 export { everything, type Page, selectPage } from './pages.ts';
 export { ListenFailure, openPostgres } from './postgres.ts';

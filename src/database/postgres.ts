@@ -131,6 +131,8 @@ export const openPostgres = async (
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
+    // Statements are sent before those before them have ended.
+    pipeline: true,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,

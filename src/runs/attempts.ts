@@ -26,6 +26,8 @@ export interface AttemptStart {
   /** Input and output tokens that were used before the budget began: at the create, continue or restart. */
   tokensBefore: number;
   cancelRequested: boolean;
+  /** False: nothing is stored of the conversation yet. */
+  hasMessages: boolean;
 }
 
 /** Progress of an attempt so far. Absent fields do not change. */
@@ -49,6 +51,7 @@ interface BegunRow {
   context_cut: unknown;
   tokens_before: number;
   cancel_requested: boolean;
+  has_messages: boolean;
 }
 
 const approvedOf = (decisions: readonly StoredDecision[]): ApprovedCall[] =>
@@ -66,12 +69,13 @@ const toStart = (row: BegunRow): AttemptStart => ({
   contextCut: row.context_cut,
   tokensBefore: row.tokens_before,
   cancelRequested: row.cancel_requested,
+  hasMessages: row.has_messages,
 });
 
 /** Returns what stores the progress of attempts at runs of a kind. */
 export const attemptsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
   const { table, from, locked, word, holds, cancelRequested } = sqlOf(kind);
-  const { contextCut: cut, unsafeColumn, onTrace } = kind;
+  const { contextCut: cut, unsafeColumn, onTrace, hasMessages = sql`true` } = kind;
   const traced = onTrace ? sql`, traced as (${onTrace(sql`held`)})` : sql``;
 
   /**
@@ -93,7 +97,7 @@ export const attemptsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
       ), begun as (
         update ${table} w set trace_id = coalesce(held.trace_id, w.trace_id) from held where w.id = held.id
         returning w.id, w.attempts, w.decisions, w.unsafe_calls, ${cut.read} as context_cut, w.tokens_before,
-          ${cancelRequested} as cancel_requested
+          ${cancelRequested} as cancel_requested, ${hasMessages} as has_messages
       )${traced}
       select * from begun`.execute(tx);
     return new Map(rows.map((row) => [row.id, toStart(row)]));

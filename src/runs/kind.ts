@@ -73,6 +73,8 @@ export interface RunKind<Row extends RunRow> {
   };
   /** A statement that stores the traces of `items` (`id`, `trace_id`) elsewhere too. */
   onTrace?(items: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** True if messages of the conversation of `w` are stored; absent: perhaps. */
+  hasMessages?: RawBuilder<unknown>;
   /** Called in the transaction of every change of status, a claim included. */
   onMoved(tx: Tx, rows: readonly Moved<Row>[], reason: MoveReason<Row>): Promise<void>;
   /** Called for an end that came after the lease was lost. */

@@ -65,7 +65,7 @@ const openAll = async (
   const begun = await workItemRuns.begin(tx, attempts, { skipLocked: !alone });
   const stored = await workItemCalls.listMessagesOfMany(
     tx,
-    openings.map(({ item }) => item).filter(({ id }) => begun.has(id)),
+    openings.map(({ item }) => item).filter(({ id }) => begun.get(id)?.hasMessages),
   );
   const byItem = Map.groupBy(stored, (message) => message.work_item_id);
   const added: ReturnType<typeof messageRows> = [];
@@ -78,7 +78,7 @@ const openAll = async (
     added.push(...messageRows(item, first));
     return { ...attempt, context: cutOf(attempt.contextCut), messages: [...before, ...first] };
   });
-  await workItemCalls.appendMessages(tx, added);
+  await workItemCalls.appendMessagesLater(tx, added);
   return opened;
 };
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { findPrincipalKind, findRootId } from '../access/index.ts';
 import type { Database, Tx } from '../database/index.ts';
@@ -67,6 +67,12 @@ export interface Worker {
  */
 const afterNothing = { factor: 4, maxMs: 100 };
 
+/**
+ * A worker that is full, or that finds as much as it asks for, is woken with each end of a run: it looks for expired leases
+ * at most this often then.
+ */
+const lookEveryMs = 500;
+
 /** A stop does not wait longer for a tick that is blocked on an unreachable database. */
 const tickWithinMs = 3_000;
 /** Limit of the release; the leases of runs that are not released by then expire. */
@@ -127,19 +133,39 @@ export const createWorker = <Row extends RunRow>(deps: WorkerDeps, source: WorkS
     running.set(run, done);
   };
 
+  /** The last look, and when the next is due even without a wake-up; by performance.now(). */
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let nextAt = 0;
+  /** The last claim got as much as it asked for, so there may be more. */
+  let foundAll = false;
+
+  const look = async () => {
+    const ahead = await db.run(runs.lookForWork);
+    lookedAt = performance.now();
+    nextAt = lookedAt + runs.sleepAfter(ahead);
+    return ahead;
+  };
+
   const tick = async (signal: AbortSignal): Promise<number | null> => {
+    // Runs that end in the same batch make room together.
+    await setImmediate();
     const leaseSeconds = settings.get().WORK_ITEM_LEASE_SECONDS;
-    const look = () => db.run(runs.lookForWork);
-    let ahead = await look();
+    const limit = source.limit() - running.size;
+    const begun = performance.now();
+    const recentUntil = Math.min(lookedAt + lookEveryMs, nextAt);
+    const isRecent = begun < recentUntil;
+    if (isRecent && limit <= 0) return recentUntil - begun;
+    const looks = !(isRecent && foundAll);
+    const ahead = looks ? await look() : { isDue: true, nextIn: null };
+    foundAll = false;
     const recovered = await runs.recoverExpired(db, ahead);
     for (const { id, status } of recovered) {
       log.warn({ run_id: id, status }, `${source.name}: taken from a worker that was lost`);
       source.onFinished?.(status);
     }
-    const limit = source.limit() - running.size;
     let claimed: readonly Row[] = [];
     if (limit > 0 && (ahead.isDue || recovered.length > 0) && !signal.aborted) {
-      const begun = performance.now();
+      const claiming = performance.now();
       claimed = await tracing.withSpan(`claim ${source.name}`, { application: true }, (span) =>
         db.tx(async (tx) => {
           const rows = await runs.claim(tx, { owner, limit, leaseSeconds });
@@ -149,13 +175,15 @@ export const createWorker = <Row extends RunRow>(deps: WorkerDeps, source: WorkS
       );
       // Outside the span: each run is a trace of its own.
       for (const one of claimed) begin(one, leaseSeconds);
-      if (claimed.length === 0) {
-        const pauseMs = Math.min(afterNothing.factor * (performance.now() - begun), afterNothing.maxMs);
+      foundAll = claimed.length === limit;
+      if (claimed.length === 0 && looks) {
+        const pauseMs = Math.min(afterNothing.factor * (performance.now() - claiming), afterNothing.maxMs);
         await sleep(pauseMs, undefined, { signal }).catch(() => {});
       }
     }
-    if (recovered.length > 0 || claimed.length > 0) ahead = await look();
-    return runs.sleepAfter(ahead);
+    if (foundAll) nextAt = Math.min(nextAt, performance.now() + leaseSeconds * 1_000);
+    else if (!looks || recovered.length > 0 || claimed.length > 0) await look();
+    return Math.max(0, nextAt - performance.now());
   };
   const loop = new Loop({ name: `worker of ${source.name}`, log, tick });
   settings.onChange(() => loop.wake());

@@ -1,6 +1,12 @@
 import { claimFor, claimWorkItems, findClaimableAgents } from './claims.ts';
 import { keepWorkItem, lockDraft } from './files.ts';
-import { appendMessage, appendMessages, listConversation, listConversations } from './history-store.ts';
+import {
+  appendMessage,
+  appendMessages,
+  appendMessagesLater,
+  listConversation,
+  listConversations,
+} from './history-store.ts';
 import { readRecording } from './recording.ts';
 import { cancelRunning, findWorkItemStarts, watchRunning } from './running.ts';
 import { recordLateResult } from './runs.ts';
@@ -37,6 +43,7 @@ export const workItemCalls = {
   findClaimableAgents,
   appendMessage,
   appendMessages,
+  appendMessagesLater,
   listMessages: listConversation,
   listMessagesOfMany: listConversations,
   insertEndedSteps,

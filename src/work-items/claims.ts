@@ -1,4 +1,11 @@
-import { advisoryLock, type Executor, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import {
+  advisoryLock,
+  type Executor,
+  type RawBuilder,
+  sentWithNext,
+  sql,
+  type Tx,
+} from '../database/index.ts';
 import type { Claimer } from '../runs/index.ts';
 import { workItemRuns } from './runs.ts';
 import { waitsForTime } from './search/conditions.ts';
@@ -126,7 +133,7 @@ export const findClaimableAgents = async (
  * it.
  */
 const readInOrder = async (tx: Tx): Promise<void> => {
-  await sql`select set_config('enable_bitmapscan', 'off', true)`.execute(tx);
+  await sql`${sentWithNext} select set_config('enable_bitmapscan', 'off', true)`.execute(tx);
 };
 
 /** Number of retries that one statement puts into the queues: 0.15 s. */
@@ -180,7 +187,7 @@ const claim = async (
   claimer: Claimer,
   select: (search: Search) => Promise<string[]>,
 ): Promise<WorkItem[]> => {
-  await advisoryLock(tx, 'work item claims');
+  await advisoryLock(tx, 'work item claims', { withNext: true });
   await readInOrder(tx);
   const claimed: Taken = [];
   const locked: string[] = [];

@@ -1,4 +1,12 @@
-import { type Executor, json, type Page, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import {
+  type Executor,
+  json,
+  type Page,
+  type RawBuilder,
+  sentWithNext,
+  sql,
+  type Tx,
+} from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import type { Who } from '../lib/principal.ts';
 import { type MessagePart, type MessageRole, toParts, toStored } from '../messages/index.ts';
@@ -98,19 +106,26 @@ export interface NewMessage {
   provider_parts?: unknown;
 }
 
-/** Stores messages as they happen, in their order, in one statement. Resolves to their `seq`. */
-export const appendMessages = async (tx: Tx, messages: readonly NewMessage[]): Promise<number[]> => {
-  if (messages.length === 0) return [];
+const messageInsertion = (messages: readonly NewMessage[]): RawBuilder<unknown> => {
   const parts = messages.map((m) => (m.provider_parts === undefined ? null : json(m.provider_parts)));
-  const { rows } = await sql<{ seq: number }>`
-    insert into work_item_messages (id, work_item_id, conversation_id, role, content, provider_parts)
+  return sql`insert into work_item_messages (id, work_item_id, conversation_id, role, content, provider_parts)
     select m.id, m.work_item_id, m.conversation_id, m.role, m.content::jsonb, m.provider_parts::json
     from unnest(${messages.map(() => newId())}::uuid[], ${messages.map((m) => m.work_item_id)}::uuid[],
       ${messages.map((m) => m.conversation_id)}::uuid[], ${messages.map((m) => m.role)}::text[],
       ${messages.map((m) => json(toStored(m.role, m.content)))}::text[], ${parts}::text[])
-      as m(id, work_item_id, conversation_id, role, content, provider_parts)
-    returning seq`.execute(tx);
+      as m(id, work_item_id, conversation_id, role, content, provider_parts)`;
+};
+
+/** Stores messages as they happen, in their order, in one statement. Resolves to their `seq`. */
+export const appendMessages = async (tx: Tx, messages: readonly NewMessage[]): Promise<number[]> => {
+  if (messages.length === 0) return [];
+  const { rows } = await sql<{ seq: number }>`${messageInsertion(messages)} returning seq`.execute(tx);
   return rows.map(({ seq }) => seq);
+};
+
+/** Stores messages whose `seq` nobody needs, with the next statement. */
+export const appendMessagesLater = async (tx: Tx, messages: readonly NewMessage[]): Promise<void> => {
+  if (messages.length > 0) await sql`${sentWithNext} ${messageInsertion(messages)}`.execute(tx);
 };
 
 /** Stores a message as it happens. */
@@ -129,6 +144,7 @@ export const listConversations = async (
   executor: Executor,
   items: readonly { id: string; conversation_id: string }[],
 ): Promise<ConversationMessage[]> => {
+  if (items.length === 0) return [];
   const { rows } = await sql<MessageRow & Pick<ConversationMessage, 'work_item_id' | 'provider_parts'>>`
     select m.id, m.work_item_id, m.conversation_id, m.role, m.content, m.provider_parts, m.created_at
     from unnest(${items.map((item) => item.id)}::uuid[], ${items.map((item) => item.conversation_id)}::uuid[])

@@ -1,6 +1,6 @@
 import { agentSql } from '../agents/index.ts';
 import { hasCallbacks, recordDeliveries } from '../callbacks/index.ts';
-import { sql, type Tx } from '../database/index.ts';
+import { sentWithNext, sql, type Tx } from '../database/index.ts';
 import { createRuns, type Lease, type Moved, type MoveReason } from '../runs/index.ts';
 import { inputCalls } from '../tool-inputs/index.ts';
 import { snapshotOf, transitionInsertion } from '../transition-events/index.ts';
@@ -51,7 +51,7 @@ const recordMoved = async (
   const watched = sql`(select w.agent_id, w.status, c.from_status as previous_status, w.depth, ${snapshotOf('w')} as snapshot
     from unnest(${changed.map(({ id }) => id)}::uuid[], ${changed.map(({ from }) => from)}::text[]) as c(id, from_status)
     join work_items w on w.id = c.id)`;
-  await sql`with ${stepChanges(action, detailed)}, watched as (${transitionInsertion(watched)})
+  await sql`${sentWithNext} with ${stepChanges(action, detailed)}, watched as (${transitionInsertion(watched)})
     ${eventInsertion({ action, principal, moved })}`.execute(tx);
   const notifying = rows.filter((row) => row.notifies && row.status !== row.from_status);
   await recordDeliveries(
@@ -97,6 +97,8 @@ export const workItemRuns = createRuns<MovedItem>({
   onEnd: (result, reason) => [sql`result = ${result}`, sql`review_reason = ${reason}`],
   contextCut: { read: sql`w.context_cut`, save: (cut) => ({ set: sql`context_cut = ${cut}` }) },
   onTrace: stepTrace,
+  hasMessages: sql`exists (select from work_item_messages m
+    where m.work_item_id = w.id and m.conversation_id = w.conversation_id)`,
   onMoved: recordMoved,
   onLate: recordLateResult,
 });

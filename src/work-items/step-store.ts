@@ -1,5 +1,5 @@
 import { cappedSum, chargeInsertion, costOf, type NewCharge } from '../charges/index.ts';
-import { type Executor, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import { type Executor, json, type RawBuilder, sentWithNext, sql, type Tx } from '../database/index.ts';
 import type { RunUsage } from '../lib/usage.ts';
 import type { RunError } from '../runs/index.ts';
 import type { Status } from './states.ts';
@@ -124,7 +124,7 @@ export const insertEndedSteps = async (tx: Tx, steps: readonly EndedStep[]): Pro
     ...(step.kind === 'model' ? costOf(own) : {}),
   }));
   const charging = charges.length > 0 ? sql`with ${chargeInsertion(charges)}` : sql``;
-  await sql`${charging} insert into work_item_steps (work_item_id, attempt, parent, kind, name, status, error, model, tokens, message_seq,
+  await sql`${sentWithNext} ${charging} insert into work_item_steps (work_item_id, attempt, parent, kind, name, status, error, model, tokens, message_seq,
       notes, span_id, cost_nano_usd, unknown_calls, started_at, ended_at)
     select s.work_item_id, a.attempt, a.seq, s.kind, s.name, s.status, s.error, s.model, s.tokens, s.message_seq, s.notes,
       s.span_id, s.cost_nano_usd, s.unknown_calls, ${ago('beganMsAgo')}, ${ago('endedMsAgo')}
