@@ -3,7 +3,7 @@ import { runAtBoundaries } from './scenarios/boundaries.ts';
 import { reportTotals } from './scenarios/totals.ts';
 
 test('no occurrence is lost or doubled if the connection is lost before or after any statement of a firing, COMMIT too', async () => {
-  const { statements, cuts, verification, kills } = await runAtBoundaries(10, 10);
+  const { statements, cuts, verification, kills } = await runAtBoundaries(10, 8);
   expect(statements.at(-1)).toBe('commit');
   // What is skipped is recorded in the same transaction.
   expect(statements.join()).toMatch(/update schedules.*insert into occurrences .* unnest/s);

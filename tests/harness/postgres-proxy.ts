@@ -86,6 +86,28 @@ export const startPostgresProxy = async (databaseUrl: string, port = 0): Promise
     /** The messages of one statement, up to its Query or Sync. */
     const held: Buffer[] = [];
     let cutAtReady = false;
+    /** Statements that wait for the one before: the platform may send several at once. */
+    const waiting: (() => void)[] = [];
+    let isBusy = false;
+    const next = () => {
+      const forward = waiting.shift();
+      isBusy = forward !== undefined;
+      forward?.();
+    };
+    const forward = (statement: string, message: Buffer) => {
+      const begins = /^\s*(begin|start transaction)/i.test(statement);
+      if (begins) transaction = [];
+      const inside = transaction.length > 0 || begins;
+      if (inside) transaction.push(statement);
+      const decision = proxy.decide({
+        text: statement,
+        transaction: inside ? [...transaction] : [statement],
+      });
+      if (/^\s*(commit|rollback)/i.test(statement)) transaction = [];
+      if (decision === 'cut before') return cut();
+      cutAtReady = decision === 'cut after';
+      database.write(message);
+    };
     client.on(
       'data',
       framed(true, (type, bytes) => {
@@ -106,24 +128,19 @@ export const startPostgresProxy = async (databaseUrl: string, port = 0): Promise
           return;
         }
         if (type === 'P' || type === 'B') return;
-        if (/^\s*(begin|start transaction)/i.test(text)) transaction = [];
-        const inside = transaction.length > 0 || /^\s*(begin|start transaction)/i.test(text);
-        if (inside) transaction.push(text);
-        const decision = proxy.decide({ text, transaction: inside ? [...transaction] : [text] });
-        if (/^\s*(commit|rollback)/i.test(text)) transaction = [];
-        const message = Buffer.concat(held.splice(0));
-        if (decision === 'cut before') return cut();
-        cutAtReady = decision === 'cut after';
-        database.write(message);
+        const [statement, message] = [text, Buffer.concat(held.splice(0))];
+        waiting.push(() => forward(statement, message));
+        if (!isBusy) next();
       }),
     );
     database.on(
       'data',
       framed(false, (type, bytes) => {
         if (cutting || proxy.silent) return;
-        if (!cutAtReady) client.write(bytes);
         // Ready for query: the statement has run.
-        else if (type === 'Z') cut();
+        if (cutAtReady && type === 'Z') return cut();
+        if (!cutAtReady) client.write(bytes);
+        if (type === 'Z') next();
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { zoneRulesVersion } from '@agent-platform/cron';
 import { notify, type Tx } from '../../database/index.ts';
-import { readSettings } from '../../settings/index.ts';
+import type { Settings } from '../../settings/index.ts';
 import { workItemCalls, workItemsChannel } from '../../work-items/index.ts';
 import { insertOccurrences, type OccurrenceRow } from '../occurrence-store.ts';
 import { RowsNotMoved } from './faults.ts';
@@ -65,13 +65,13 @@ const reportsOf = (
  */
 export const fireClaimed = async (
   tx: Tx,
+  { SCHEDULE_MISFIRE_GRACE_SECONDS: grace }: Settings,
   rows: readonly DueRow[],
   obstacle: string | null = null,
 ): Promise<Fired> => {
   if (rows.length === 0) return { moved: 0, reports: [] };
   const { now } = rows[0]!;
-  const graceMs = (await readSettings(tx)).SCHEDULE_MISFIRE_GRACE_SECONDS * 1000;
-  const plans = rows.map((row) => planFiring(row, graceMs, obstacle));
+  const plans = rows.map((row) => planFiring(row, grace * 1_000, obstacle));
   await workItemCalls.cancelRunning(
     tx,
     plans.flatMap(({ id, cancels }) => (cancels ? [id] : [])),

@@ -1,6 +1,7 @@
 import { type Database, sql, type Tx } from '../../database/index.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
+import { readSettings } from '../../settings/index.ts';
 import { type Fired, fireClaimed } from './batch.ts';
 import { isRowFault, skipReason } from './faults.ts';
 import type { DueRow } from './plan.ts';
@@ -36,7 +37,7 @@ const skipOne = async (tx: Tx, row: DueRow, fault: unknown, log: Logger): Promis
   log.error({ schedule_id, error: messageOf(fault) }, 'a schedule cannot fire: its occurrence is skipped');
   return attempt(
     tx,
-    () => fireClaimed(tx, [row], skipReason(fault)),
+    async () => fireClaimed(tx, await readSettings(tx), [row], skipReason(fault)),
     (error) =>
       log.error({ schedule_id, error: messageOf(error) }, 'its occurrence could not be skipped either'),
   );
@@ -71,7 +72,7 @@ const bisectionPass = async (
     let fault: unknown;
     let fired = await attempt(
       tx,
-      () => fireClaimed(tx, rows),
+      async () => fireClaimed(tx, await readSettings(tx), rows),
       (error) => {
         fault = error;
       },

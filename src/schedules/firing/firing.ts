@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { type Database, outsideTransaction } from '../../database/index.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop, type LoopPass } from '../../lib/loop.ts';
+import { readSettings, type Settings } from '../../settings/index.ts';
 import { schedulesChannel } from '../store.ts';
 import { type Fired, type FiringReport, fireClaimed } from './batch.ts';
 import { fireByBisection } from './bisect.ts';
@@ -18,17 +19,18 @@ import { recomputeOlderRules } from './zone-rules.ts';
  */
 const batchSize = 500;
 /**
- * Batches in flight at once, after one was full: while one commits or is planned here, the database works on another.
+ * Batches in flight at once, as soon as one has claimed all that it may: while one commits or is planned here, the
+ * database works on another.
  * Few, so that the pool always has connections for requests, and no more than this machine has cores: on two cores a
  * third slot fired no more and made the reads during a herd wait half as long again. The embedded database has one
  * connection.
  */
 const workerSlots = { postgres: Math.min(3, availableParallelism()), embedded: 1 };
 /**
- * Between its batches a worker slot pauses this many times as long as it waited for BEGIN, at most `maxMs`. On an idle
- * machine that is a millisecond or two; a busy one is left to the requests, which wait as long as BEGIN does: on a
- * machine that others had taken three quarters of, half of the reads took 0.25 s instead of 2 s, and the herd a third
- * to two thirds longer.
+ * Between its batches a worker slot pauses this many times as long as it waited for the settings, at most `maxMs`. On an
+ * idle machine that is a millisecond or two; a busy one is left to the requests, which wait as long: on a machine that
+ * others had taken three quarters of, half of the reads took 0.25 s instead of 2 s, and the herd a third to two thirds
+ * longer.
  */
 const throttle = { factor: 4, maxMs: 400 };
 /** The longest sleep: the database's clock may be set forward while the loop sleeps by this machine's. */
@@ -54,9 +56,15 @@ export interface FiringDeps {
   span?: <T>(name: string, fn: (describe: (attributes: BatchAttributes) => void) => Promise<T>) => Promise<T>;
 }
 
+/** What a batch that begins because another one was full need not read again. */
+interface Begun {
+  settings: Settings;
+  waitedMs: number;
+}
+
 interface Batch extends Fired {
   claimed: number;
-  /** Time that a connection and BEGIN took: what any request waits for its statement at present. */
+  /** Time that the read of the settings took: what any request waits for its statement at present. */
   waitedMs: number;
   bisected: boolean;
 }
@@ -154,16 +162,20 @@ export class Firing {
     return Math.min(wait, retry, maxSleepMs);
   }
 
-  /** Fires what is due: one batch, and if it was full, batch after batch in several worker slots until none is. */
+  /**
+   * Fires what is due: batch after batch until one is not full. Once one has claimed as much as it may, others are fired at
+   * the same time, in several worker slots.
+   */
   async #fireAll(signal: AbortSignal): Promise<number> {
-    const first = await this.#fireBatch('longest');
-    let { moved } = first;
-    let more = first.claimed >= batchSize && moved > 0;
+    let moved = 0;
+    let more = true;
     let batches = 0;
-    const work = async (): Promise<void> => {
-      while (more && !signal.aborted) {
+    const slots: Promise<void>[] = [];
+    const work = async (begun?: Begun): Promise<void> => {
+      for (let given = begun; more && !signal.aborted; given = undefined) {
         // Every third begins at the other end, so that what falls due during a herd does not wait for all of it.
-        const batch = await this.#fireBatch(batches++ % 3 === 2 ? 'shortest' : 'longest').catch((error) => {
+        const order = batches++ % 3 === 2 ? 'shortest' : 'longest';
+        const batch = await this.#fireBatch(order, begin, given).catch((error) => {
           more = false;
           throw error;
         });
@@ -172,42 +184,57 @@ export class Firing {
         await sleep(Math.min(throttle.factor * batch.waitedMs, throttle.maxMs));
       }
     };
+    const begin = (begun?: Begun): void => {
+      if (slots.length < workerSlots[this.#deps.db.kind]) slots.push(work(begun));
+    };
+    begin();
     // The first failure is thrown after all slots have ended.
-    const ended = await Promise.allSettled(Array.from({ length: workerSlots[this.#deps.db.kind] }, work));
-    for (const each of ended) if (each.status === 'rejected') throw each.reason;
+    for (let ended = 0; ended < slots.length; ) ended = (await Promise.allSettled(slots)).length;
+    await Promise.all(slots);
     return moved;
   }
 
   /** Fires one batch. Returns how many schedules advanced to their next occurrence. */
   async fireDue(): Promise<number> {
-    return (await this.#fireBatch('longest')).moved;
+    return (await this.#fireBatch('longest', () => {})).moved;
   }
 
-  async #fireBatch(order: DueOrder): Promise<Batch> {
+  async #fireBatch(order: DueOrder, onFull: (begun: Begun) => void, given?: Begun): Promise<Batch> {
     const { span } = this.#deps;
     const batch = span
       ? await span('fire schedules', async (describe) => {
-          const fired = await this.#batch(order);
+          const fired = await this.#batch(order, onFull, given);
           describe(attributesOf(fired));
           return fired;
         })
-      : await this.#batch(order);
+      : await this.#batch(order, onFull, given);
     this.#workedAt = performance.now();
     const { reports } = batch;
     if (reports.length > 0) outsideTransaction(() => this.#deps.onFired?.(reports));
     return batch;
   }
 
-  async #batch(order: DueOrder): Promise<Batch> {
+  /** `onFull` is called when the batch has claimed as much as it may. */
+  async #batch(order: DueOrder, onFull: (begun: Begun) => void, given?: Begun): Promise<Batch> {
     const { db, log } = this.#deps;
     const begun = performance.now();
-    let waitedMs = 0;
+    const settings = given?.settings ?? (await db.run(readSettings));
+    const waitedMs = given?.waitedMs ?? performance.now() - begun;
     let rows: DueRow[] = [];
     try {
       return await db.tx(async (tx) => {
-        waitedMs = performance.now() - begun;
         rows = await claimDue(tx, batchSize, order);
-        return { claimed: rows.length, waitedMs, bisected: false, ...(await fireClaimed(tx, rows)) };
+        if (rows.length === batchSize) {
+          outsideTransaction(() => onFull({ settings, waitedMs }));
+          // The others send their claims before this one is planned, which keeps the process busy for milliseconds.
+          await setImmediate();
+        }
+        return {
+          claimed: rows.length,
+          waitedMs,
+          bisected: false,
+          ...(await fireClaimed(tx, settings, rows)),
+        };
       });
     } catch (error) {
       if (rows.length === 0 || !isRowFault(error)) throw error;
