@@ -54,7 +54,8 @@ export const agentFrames = (
     },
     query: (caller, { sql, saveAs, limit }) => {
       const to = saveAs === null ? null : target(caller, saveAs);
-      return queryFrames(parts, caller.owner, { sql, limit, path: 'sql', target: to }, caller.signal);
+      const by = `agent ${caller.agentId}`;
+      return queryFrames(parts, caller.owner, { sql, limit, path: 'sql', target: to, by }, caller.signal);
     },
     keepAnswer:
       (caller) =>

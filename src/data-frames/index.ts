@@ -1,5 +1,5 @@
 import type { Feature, Services } from '../feature.ts';
-import { type Files, type OwnerKind, waitingFolder } from '../files/index.ts';
+import { type Files, type OwnerKind, removedChannel, waitingFolder } from '../files/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { SemanticDataModels } from '../semantic-data-models/index.ts';
 import { type AgentFrames, agentFrames } from './agents.ts';
@@ -40,6 +40,7 @@ export const createDataFrames = (
     folder: waitingFolder(config.dataDir),
   };
   return {
+    start: async () => db.listen(removedChannel, () => void sandbox.endKept()),
     forAgents: agentFrames(parts, owners, lockTrial),
     tag: { name: 'Data frames', description: 'Tables of conversations and Work Items, and SQL over them.' },
     routes: owners.flatMap((kind) => frameRoutes(parts, models, kind)),

@@ -7,6 +7,7 @@ import type { FileBytes } from '../files/index.ts';
 import { newId } from '../lib/ids.ts';
 import type { RunOptions, Sandbox } from '../sandbox/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
+import type { DataFrame } from './store.ts';
 
 export interface FrameParts {
   db: Database;
@@ -16,6 +17,21 @@ export interface FrameParts {
   /** The folder in which output of jobs waits until it is kept or sent. */
   folder: string;
 }
+
+/**
+ * The file of a frame in the folder of a job. Its content never changes under its name, so that a process can be kept for
+ * the next question about it.
+ */
+export const fileOf = ({ id }: Pick<DataFrame, 'id'>): string => `${id}.parquet`;
+
+/** The files of some frames for a job, by their names. */
+export const filesOf = (
+  { bytes }: FrameParts,
+  frames: readonly Pick<DataFrame, 'id'>[],
+): NonNullable<RunOptions['files']> =>
+  Object.fromEntries(
+    frames.map((frame) => [fileOf(frame), (path, signal) => bytes.copy(frame.id, path, signal)]),
+  );
 
 /**
  * Takes the file `name` that a job wrote out of its folder: give `collect` to the job. `path` is where it waits then; the

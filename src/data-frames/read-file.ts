@@ -6,7 +6,7 @@ import { readFailure } from './failures.ts';
 import { checkTarget, keepFrame, type Target } from './keep.ts';
 import { nameOfFile } from './names.ts';
 import { type FrameParts, takeOut } from './parts.ts';
-import { answerLimits } from './query.ts';
+import { answerLimits, rehearse } from './query.ts';
 import type { DataFrame } from './store.ts';
 
 const readSeconds = 60;
@@ -86,7 +86,10 @@ export const makeOfFile = async (
         collect: output.collect,
       },
     );
-    return await keepFrame(parts, named, made, output.path, { ...source, file_name: file.name });
+    const frame = await keepFrame(parts, named, made, output.path, { ...source, file_name: file.name });
+    // It will be queried. After the answer, so that this takes no longer.
+    setImmediate(rehearse);
+    return frame;
   } catch (error) {
     await output.drop();
     throw readFailure(error);

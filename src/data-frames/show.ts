@@ -4,8 +4,8 @@ import { type Fault, unprocessable } from '../lib/errors.ts';
 import type { Jobs } from '../sandbox/index.ts';
 import { queryFailure } from './failures.ts';
 import { followOutput } from './follow-output.ts';
-import type { FrameParts } from './parts.ts';
-import { answerLimits } from './query.ts';
+import { type FrameParts, fileOf, filesOf } from './parts.ts';
+import { answerLimits, byCaller } from './query.ts';
 import type { contentQuery, rowsQuery } from './schemas.ts';
 import { type DataFrame, type FrameColumn, findHead } from './store.ts';
 
@@ -78,14 +78,15 @@ export const pageOfRows = async (
     keys.map(({ column }) => column),
   );
   let page = keys.length === 0 ? await pageOfHead(parts, frame, query) : null;
-  const { sandbox, bytes, settings } = parts;
+  const { sandbox, settings } = parts;
   try {
     page ??= await sandbox.run(
       'frameRows',
-      { columns, order: keys, limit, offset, ...answerLimits },
+      { file: fileOf(frame), columns, order: keys, limit, offset, ...answerLimits },
       {
-        files: { 'frame.parquet': (path, by) => bytes.copy(frame.id, path, by) },
+        files: filesOf(parts, [frame]),
         limits: { seconds: settings.get().DATA_QUERY_TIMEOUT_SECONDS },
+        keepFor: byCaller,
         signal,
       },
     );

@@ -17,6 +17,7 @@ export { contentTypeOf } from './content-type.ts';
 export { fileUpload, waitingFolder, withoutNull } from './files.ts';
 export { cleanName } from './names.ts';
 export type { OwnerKind } from './owners.ts';
+export { removedChannel } from './removal.ts';
 export { type OwnerIds, ownedBy, type StoredFile } from './store.ts';
 
 export interface Files extends Feature {

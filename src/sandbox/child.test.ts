@@ -1,12 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { processesIn } from '../../tests/harness/proc.ts';
 import { testServices } from '../../tests/harness/services.ts';
 import { until } from '../../tests/harness/wait.ts';
 import { xlsx } from '../../tests/harness/zip.ts';
@@ -216,17 +217,6 @@ describe.skipIf(process.platform !== 'linux')('a process that waits in advance',
     };
     return { parent, use, spare };
   };
-  const pidOf = (cwd: string): number =>
-    Number(
-      readdirSync('/proc').find((pid) => {
-        try {
-          return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === cwd;
-        } catch {
-          return false;
-        }
-      }),
-    );
-
   test('does one job and is gone', async () => {
     const { use, spare } = await waiting('once');
     const one = await spare();
@@ -238,8 +228,8 @@ describe.skipIf(process.platform !== 'linux')('a process that waits in advance',
   test('is replaced if it is killed', async () => {
     const { use, spare, parent } = await waiting('killed');
     const one = await spare();
-    await until(() => pidOf(one) > 0);
-    process.kill(pidOf(one), 'SIGKILL');
+    await until(() => processesIn(one).length > 0);
+    for (const pid of processesIn(one)) process.kill(pid, 'SIGKILL');
     await until(async () => (await readdir(parent)).length === 0);
     expect(await use()).not.toBe(one);
   });

@@ -48,14 +48,21 @@ const messages: Partial<Record<FailureReason, string>> = {
   died: 'the process ended without a result',
 };
 
-/** One process for one job, with a folder of its own (0700) that no one else uses. */
+const failureFor = (reason: FailureReason) => new SandboxFailure(reason, messages[reason] ?? reason);
+
+/** One process, with a folder of its own (0700) that no one else uses. */
 export class Child {
   readonly library: Library;
   readonly folder: string;
+  /** When it was started, as `performance.now()`. */
+  readonly startedAt = performance.now();
   readonly #process: ChildProcess;
   /** Resolves when the process is gone and its output is read. */
   readonly #closed: Promise<void>;
   #isClosed = false;
+  #jobs = 0;
+  #isWorking = false;
+  #memory: NodeJS.Timeout | undefined;
   #killedFor: FailureReason | null = null;
   #reply: Buffer[] = [];
   #replyBytes = 0;
@@ -72,6 +79,7 @@ export class Child {
     this.#closed = new Promise((resolve) => {
       const closed = () => {
         this.#isClosed = true;
+        clearInterval(this.#memory);
         resolve();
       };
       child.once('close', closed);
@@ -102,18 +110,40 @@ export class Child {
     return this.#closed;
   }
 
+  /** Resident memory in KiB. */
+  get memoryKib(): number {
+    return this.pid === undefined || this.#isClosed ? 0 : (residentKib(this.pid) ?? 0);
+  }
+
+  /** The number of its jobs, with the one that it does. */
+  get jobs(): number {
+    return this.#jobs;
+  }
+
   /**
    * Resolves to the output of the job. Rejects with SandboxFailure, or with the reason of `signal`. The process has
-   * been killed then, and is gone at `closed`; the folder remains until `end`.
+   * been killed then, and is gone at `closed`; the folder remains until `end`. With `stays` it lives on after a job that
+   * did not fail, and can do another. Its memory stays limited, and it is killed if it writes what no one asked for.
    */
-  async run(job: JobName, input: unknown, timeLimitMs: number, signal?: AbortSignal): Promise<unknown> {
+  async run(
+    job: JobName,
+    input: unknown,
+    timeLimitMs: number,
+    signal?: AbortSignal,
+    { stays = false } = {},
+  ): Promise<unknown> {
     signal?.throwIfAborted();
+    this.#jobs++;
+    // One that stayed may have been killed, or have ended, since its last job.
+    if (this.#killedFor || this.#isClosed) throw failureFor('died');
+    this.#reply = [];
+    this.#replyBytes = 0;
+    this.#isWorking = true;
     const abort = () => this.#kill(null);
     signal?.addEventListener('abort', abort, { once: true });
     const limit = setTimeout(() => this.#kill('time_limit'), timeLimitMs);
-    const memory = setInterval(() => {
-      const { pid } = this;
-      if (pid !== undefined && (residentKib(pid) ?? 0) > maxResidentKib) this.#kill('memory');
+    this.#memory ??= setInterval(() => {
+      if (this.memoryKib > maxResidentKib) this.#kill('memory');
     }, readMemoryEveryMs);
     if (this.pid !== undefined && isLong(job)) stepBack(this.pid);
     try {
@@ -123,14 +153,18 @@ export class Child {
       // The standard input stays open: when it ends, the child knows that the platform is gone.
       this.#process.stdin?.write(`${JSON.stringify({ job, input })}\n`);
       await Promise.race([replied, this.#closed]);
+      signal?.throwIfAborted();
+      const output = this.#result();
+      this.#isWorking = false;
+      if (!stays) this.#kill(null);
+      return output;
+    } catch (error) {
       this.#kill(null);
+      throw error;
     } finally {
       clearTimeout(limit);
-      clearInterval(memory);
       signal?.removeEventListener('abort', abort);
     }
-    signal?.throwIfAborted();
-    return this.#result();
   }
 
   /** Ends the process and removes its folder. */
@@ -142,13 +176,15 @@ export class Child {
 
   #kill(reason: FailureReason | null): void {
     if (this.#isClosed) return;
+    clearInterval(this.#memory);
     this.#killedFor ??= reason;
     this.#process.kill('SIGKILL');
   }
 
   #read(chunk: Buffer): void {
     this.#replyBytes += chunk.length;
-    if (this.#replyBytes > maxReplyBytes) {
+    if (!this.#isWorking) this.#kill('died');
+    else if (this.#replyBytes > maxReplyBytes) {
       this.#reply = [];
       this.#kill('too_large');
     } else {
@@ -158,13 +194,12 @@ export class Child {
   }
 
   #result(): unknown {
-    const fail = (reason: FailureReason) => new SandboxFailure(reason, messages[reason] ?? reason);
-    if (this.#killedFor) throw fail(this.#killedFor);
+    if (this.#killedFor) throw failureFor(this.#killedFor);
     let reply: JobReply;
     try {
       reply = JSON.parse(Buffer.concat(this.#reply).toString('utf8'));
     } catch {
-      throw fail(/heap out of memory|Reached heap limit/.test(this.#errors) ? 'memory' : 'died');
+      throw failureFor(/heap out of memory|Reached heap limit/.test(this.#errors) ? 'memory' : 'died');
     }
     if ('output' in reply) return reply.output;
     const { reason, message, details } = reply.failure;

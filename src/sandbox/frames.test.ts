@@ -83,7 +83,7 @@ const keep = (
 const rowsOf = (name: string, input: Partial<Jobs['frameRows']['input']> = {}) =>
   sandbox.run(
     'frameRows',
-    { columns: null, order: [], limit: 100, offset: 0, ...answer, ...input },
+    { file: 'frame.parquet', columns: null, order: [], limit: 100, offset: 0, ...answer, ...input },
     { files: { 'frame.parquet': join(folder, name) }, limits },
   );
 

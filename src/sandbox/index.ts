@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Feature, Services } from '../feature.ts';
-import { actingRoot } from '../lib/acting-for.ts';
+import { actingPrincipal, actingRoot } from '../lib/acting-for.ts';
 import { SandboxFailure } from './failure.ts';
-import { type JobName, type Jobs, libraryOf } from './jobs.ts';
+import { type JobName, type Jobs, type Library, libraryOf } from './jobs.ts';
 import { Processes } from './processes.ts';
 
 export type { Box, Line, Page, Word } from './jobs/documents/page.ts';
@@ -34,6 +34,12 @@ export interface RunOptions<J extends JobName = JobName> {
     /** Waits for a free process as long as it takes, instead of 30 s: for work in the background. */
     waitForever?: boolean;
   };
+  /**
+   * The process is kept for a short time, and given to the next job of the same principal with the same `keepFor` and
+   * the same names in `files`, which it then has already: each of these names has to stand for one content for ever.
+   * Without `collect` and `begun`.
+   */
+  keepFor?: string;
   /** Ends the job; `run` rejects with its reason. */
   signal?: AbortSignal;
   /** Called when the job begins. `open` opens a file that it has begun to write; the caller closes it. */
@@ -47,13 +53,31 @@ export interface RunOptions<J extends JobName = JobName> {
 
 export interface Sandbox {
   /**
-   * Runs a job in a process of its own, without network, with memory and time limits, in a folder of its own. Throws
+   * Runs a job in a process of its own, or in one that did a job of the same kind for the same principal (`keepFor`), without network, with memory and time limits, in a folder of its own. Throws
    * SandboxFailure if the job fails or is stopped, and 503 if no process is free within 30 s: processes are divided
    * fairly between those for whom the jobs run (`actFor`). Hold no transaction
    * while it runs. What a job returns was made from what a stranger wrote, by a process that may be in their hands.
    */
   run<J extends JobName>(job: J, input: Jobs[J]['input'], options: RunOptions<J>): Promise<Jobs[J]['output']>;
+  /** Ends the processes that are kept, because something that they have read is deleted. */
+  endKept(): Promise<void>;
 }
+
+/**
+ * What a kept process is found by. No one else's job has the same: not that of another person, of another agent, or about
+ * one file more. Null: none is kept.
+ */
+const keyOf = async (
+  root: string,
+  library: Library,
+  { keepFor, files = {} }: Pick<RunOptions, 'keepFor' | 'files'>,
+): Promise<string | null> => {
+  if (keepFor === undefined) return null;
+  const { kind, id } = await actingPrincipal();
+  // The platform itself acts for many.
+  if (kind === 'system') return null;
+  return JSON.stringify([root, kind, id, keepFor, library, ...Object.keys(files).sort()]);
+};
 
 /** Opens a regular file of the folder: a job in the hands of a stranger may have put a link in its place. */
 const openOutput = async (folder: string, name: string): Promise<FileHandle> => {
@@ -91,23 +115,32 @@ export const createSandbox = ({ config, settings }: Services): Feature & Sandbox
     // Removes files that a killed platform left behind.
     start: () => rm(folder, { recursive: true, force: true }),
     stop: () => processes.stop(),
-    run: async (job, input, { files = {}, limits, signal, begun, collect }) => {
+    endKept: () => processes.endKept(),
+    run: async (job, input, options) => {
+      const { files = {}, limits, signal, begun, collect } = options;
+      const root = await actingRoot();
+      const library = libraryOf(job);
+      const keepFor = await keyOf(root, library, options);
       const waitMs = limits.waitForever ? null : waitForPlaceMs;
-      return processes.use(await actingRoot(), libraryOf(job), { waitMs, signal }, async (child) => {
-        await putFiles(child.folder, files, signal);
-        const openFile = (name: string) => openOutput(child.folder, name);
-        begun?.(openFile);
-        const output = (await child.run(
-          job,
-          input,
-          limits.seconds * 1000,
-          signal,
-        )) as Jobs[typeof job]['output'];
-        if (collect) {
-          await child.closed;
-          await collect(openFile, output);
-        }
-        return output;
+      let wasKept = false;
+      const attempt = () =>
+        processes.use(root, library, { waitMs, signal, keepFor }, async (child) => {
+          wasKept = child.jobs > 0;
+          if (!wasKept) await putFiles(child.folder, files, signal);
+          const openFile = (name: string) => openOutput(child.folder, name);
+          begun?.(openFile);
+          const stays = keepFor !== null;
+          const output = await child.run(job, input, limits.seconds * 1000, signal, { stays });
+          if (collect) {
+            await child.closed;
+            await collect(openFile, output as Jobs[typeof job]['output']);
+          }
+          return output as Jobs[typeof job]['output'];
+        });
+      return attempt().catch((error) => {
+        // One that was kept may have ended before it was asked.
+        if (wasKept && error instanceof SandboxFailure && error.reason === 'died') return attempt();
+        throw error;
       });
     },
   };

@@ -25,7 +25,7 @@ export interface Jobs {
   frameRead: { input: FrameReadInput & Pick<AnswerLimits, 'maxCharacters'>; output: FrameKept };
   /** `rows` → `frame.parquet`. */
   frameOfRows: { input: FrameOfRowsInput & Pick<AnswerLimits, 'maxCharacters'>; output: FrameKept };
-  /** Reads `frame.parquet`. */
+  /** Reads the file that it names. */
   frameRows: { input: FrameRowsInput; output: FrameRows };
   /** `frame.parquet` → `content`. */
   frameExport: { input: FrameExportInput; output: null };

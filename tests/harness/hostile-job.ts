@@ -69,6 +69,9 @@ const tries: Record<string, (input: { foreign: string; port: number }) => unknow
   eval: () => globalThis.eval('1'),
 };
 
+/** What a job left in the process. */
+let left: unknown = null;
+
 const deeds: Record<string, (input: never) => unknown> = {
   loop: () => {
     for (;;) {}
@@ -87,6 +90,14 @@ const deeds: Record<string, (input: never) => unknown> = {
   },
   garble: () => writeFileSync(1, '{"output":\n'),
   exit: () => process.exit(0),
+  leave: (what) => {
+    const found = left;
+    left = what;
+    return { found, pid: process.pid };
+  },
+  'exit later': () => void setTimeout(() => process.exit(0), 50),
+  'shout later': () => void setTimeout(() => writeFileSync(1, '{"output":1}\n'), 50),
+  'buffers later': () => void setTimeout(deeds.buffers as () => void, 50),
   environment: () => ({ env: { ...process.env }, cwd: process.cwd(), pid: process.pid }),
   tries: async (input: { foreign: string; port: number }) => {
     const results: Record<string, string> = {};
@@ -99,7 +110,7 @@ const deeds: Record<string, (input: never) => unknown> = {
   },
 };
 
-process.stdin.once('data', async (line) => {
+process.stdin.on('data', async (line) => {
   const { job, input } = JSON.parse(String(line));
   writeFileSync(1, `${JSON.stringify({ output: (await deeds[job]!(input as never)) ?? null })}\n`);
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Linux counts in hundredths of a second. */
 const microsPerTick = 10_000;
@@ -31,3 +31,15 @@ export const processMicros = (pid: number): number | null => {
 /** Resident memory of a process in MB (Linux, /proc). */
 export const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
+
+/** The ids of the processes that work in a folder. */
+export const processesIn = (folder: string): number[] =>
+  readdirSync('/proc')
+    .filter((pid) => {
+      try {
+        return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === folder;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);

@@ -23,7 +23,7 @@ const childrenOf = (dataDir: string): { pid: number; command: string }[] =>
     .filter(({ command }) => !command.startsWith('/bin/sh'));
 
 test.skipIf(process.platform !== 'linux')(
-  'a process that waits for a query serves one, is replaced when it is killed, and ends with the platform',
+  'a process that waits for a query serves one frame, and ends when it is killed, with the frame, and with the platform',
   async () => {
     await using platform = await spawnPlatform({ env: { LOG_LEVEL: 'error' } });
     const api = client(`${platform.url}/api/v2`, platform.key);
@@ -36,42 +36,46 @@ test.skipIf(process.platform !== 'linux')(
     const source = { kind: 'file', file_id: file.id };
     expect((await api.post(`${path}/data-frames`, { name: 'n', source })).status).toBe(200);
 
-    const sums = async (times: number) =>
-      Promise.all(
-        Array.from({ length: times }, async () => {
-          const { body } = await api.post(`${path}/data-frames/query`, { sql: 'select sum(n) as s from n' });
-          return body.rows;
-        }),
-      );
-    /** The one that waits: alone, and for longer than a process takes to be gone. */
-    const waiting = async () => {
-      let [alone, since] = [childrenOf(platform.dataDir)[0], performance.now()];
+    const sum = async () =>
+      (await api.post(`${path}/data-frames/query`, { sql: 'select sum(n) as s from n' })).body.rows;
+    const pids = () =>
+      childrenOf(platform.dataDir)
+        .map(({ pid }) => pid)
+        .sort((a, b) => a - b);
+    /** The processes, when they have been these many for longer than one takes to be gone. */
+    const settled = async (count: number) => {
+      let [seen, since] = [pids(), performance.now()];
       await until(() => {
-        const [one, ...more] = childrenOf(platform.dataDir);
-        if (one === undefined || more.length > 0 || one.pid !== alone?.pid) {
-          [alone, since] = [more.length > 0 ? undefined : one, performance.now()];
-        }
-        return alone !== undefined && performance.now() - since > 500;
+        const now = pids();
+        if (now.join() !== seen.join()) [seen, since] = [now, performance.now()];
+        return seen.length === count && performance.now() - since > 500;
       });
-      return alone!;
+      return seen;
     };
-    const first = await waiting();
+    const [first] = await settled(1);
+    const { command } = childrenOf(platform.dataDir)[0]!;
     const build = isProgramCurrent(join(import.meta.dirname, '..', '..')) ? 'dist/jobs/main.js' : 'main.ts';
-    expect(first.command).toContain(build);
+    expect(command).toContain(build);
     // No environment: neither the key nor the address of a database.
-    expect(readFileSync(`/proc/${first.pid}/environ`, 'utf8')).toBe('');
+    expect(readFileSync(`/proc/${first}/environ`, 'utf8')).toBe('');
 
-    expect(await sums(1)).toEqual([[[3]]]);
-    const second = await waiting();
-    expect(second.pid).not.toBe(first.pid);
+    // It stays for the frame that it has read, and another waits for all others.
+    expect(await sum()).toEqual([[3]]);
+    const both = await settled(2);
+    expect(both).toContain(first);
+    const [second] = both.filter((pid) => pid !== first);
+    expect(await Promise.all([sum(), sum()])).toEqual([[[3]], [[3]]]);
+    expect(await settled(2)).toEqual(both);
 
-    process.kill(second.pid, 'SIGKILL');
-    await until(() => childrenOf(platform.dataDir).length === 0);
-    expect(await sums(2)).toEqual([[[3]], [[3]]]);
+    process.kill(first!, 'SIGKILL');
+    expect(await sum()).toEqual([[3]]);
+    const third = (await settled(2)).filter((pid) => pid !== second);
+    expect(third).not.toContain(first);
 
-    const last = await waiting();
+    expect((await api.delete(`${path}/data-frames/n`)).status).toBe(204);
+    expect(await settled(1)).toEqual(third);
+
     await platform.kill('SIGKILL');
-    await until(() => childrenOf(platform.dataDir).length === 0);
-    expect(last.pid).not.toBe(second.pid);
+    await until(() => pids().length === 0);
   },
 );

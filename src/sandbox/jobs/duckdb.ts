@@ -11,7 +11,6 @@ import {
   headOf,
   queryFrames,
   readRows,
-  resultTable,
 } from './frames/show.ts';
 import { quoteText } from './frames/values.ts';
 
@@ -29,15 +28,17 @@ const settings = [
   'SET threads = 2',
   `SET temp_directory = ${quoteText(`${process.cwd()}/spill`)}`,
   `SET max_temp_directory_size = '1GB'`,
-  `SET TimeZone = 'UTC'`,
+  `SET GLOBAL TimeZone = 'UTC'`,
   'SET enable_external_access = false',
   'SET lock_configuration = true',
 ];
 
-const open = async (): Promise<DuckDBConnection> => {
-  const connection = await (await DuckDBInstance.create(':memory:')).connect();
-  for (const setting of settings) await connection.run(setting);
-  return connection;
+const open = async (): Promise<DuckDBInstance> => {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  await connection.run(settings.join(';'));
+  connection.closeSync();
+  return instance;
 };
 
 /** Opened when the child starts, so that one that waits in advance has done it. */
@@ -55,18 +56,34 @@ const faultOf = (error: unknown): unknown => {
   return new JobFault('query_failed', line);
 };
 
+type Work<I, O> = (connection: DuckDBConnection, input: I) => Promise<O>;
+
 const onDuckdb =
-  <I, O>(work: (connection: DuckDBConnection, input: I) => Promise<O>) =>
+  <I, O>(work: Work<I, O>) =>
   async (input: I): Promise<O> => {
     try {
-      return await work(await opened, input);
+      return await work(await (await opened).connect(), input);
     } catch (error) {
       throw faultOf(error);
     }
   };
 
+/**
+ * A job that a process may do several times: on a connection of its own, which takes its variables, prepared statements
+ * and temporary tables along, in a transaction that is never committed. The settings are locked. A new instance for each
+ * job takes 14 ms of processor time, this takes 0.5. A process whose job fails does no other.
+ */
+const leavingNothing = <I, O>(work: Work<I, O>) =>
+  onDuckdb<I, O>(async (connection, input) => {
+    await connection.run('BEGIN');
+    const output = await work(connection, input);
+    await connection.run('ROLLBACK');
+    connection.closeSync();
+    return output;
+  });
+
 /** A job that makes a frame, and gives its first rows too. */
-const keeping = <I>(make: (connection: DuckDBConnection, input: I) => Promise<FrameMade>) =>
+const keeping = <I>(make: Work<I, FrameMade>) =>
   onDuckdb(
     async (connection, input: I & Pick<AnswerLimits, 'maxCharacters'>): Promise<FrameKept> => ({
       ...(await make(connection, input)),
@@ -76,9 +93,9 @@ const keeping = <I>(make: (connection: DuckDBConnection, input: I) => Promise<Fr
 
 export const frameRead = keeping(readFrame);
 export const frameOfRows = keeping(makeOfRows);
-export const frameRows = onDuckdb(readRows);
+export const frameRows = leavingNothing(readRows);
 export const frameExport = onDuckdb(exportFrame);
-export const frameQuery = onDuckdb(queryFrames);
+export const frameQuery = leavingNothing(queryFrames);
 
 /** Not the name of a file of any job: those may be put into the folder meanwhile. */
 const rehearsalFile = 'rehearsal.parquet';
@@ -88,13 +105,13 @@ const rehearsalFile = 'rehearsal.parquet';
  * first job then takes half of the processor time. It leaves nothing behind.
  */
 export const rehearse = async (): Promise<void> => {
-  const connection = await opened;
+  const connection = await (await opened).connect();
   const values = `(VALUES (1, 2.5, 'a', DATE '2026-01-01')) AS made(a, b, c, d)`;
   try {
     await connection.run(
       `COPY (SELECT * FROM ${values}) TO ${fileText(rehearsalFile)} (FORMAT parquet, COMPRESSION zstd)`,
     );
-    await queryFrames(connection, {
+    await frameQuery({
       sql: 'SELECT c, d, sum(b) AS total, count(*) AS n FROM main.rehearsal GROUP BY c, d ORDER BY total DESC',
       parameters: [],
       tables: { rehearsal: rehearsalFile },
@@ -104,8 +121,7 @@ export const rehearse = async (): Promise<void> => {
       maxBytes: 1024,
     });
   } finally {
-    await connection.run('DROP VIEW IF EXISTS rehearsal');
-    await connection.run(`DROP TABLE IF EXISTS ${resultTable}`);
+    connection.closeSync();
     rmSync(rehearsalFile, { force: true });
   }
 };

@@ -4,7 +4,10 @@ import type { JobReply } from '../failure.ts';
 import type { JobName, Library } from '../jobs.ts';
 import { JobFault } from './fault.ts';
 
-/** The program of a child. It gets one line of JSON on its standard input and writes one line of JSON. */
+/**
+ * The program of a child. For each line of JSON on its standard input it writes one line of JSON. It is killed after the
+ * first, unless the same one may ask about the same files again.
+ */
 
 const standardOutput = process.stdout;
 
@@ -32,15 +35,20 @@ const die = (): void => {
   process.kill(process.pid, 'SIGKILL');
 };
 
-const firstLine = (): Promise<string> =>
+for (const event of ['end', 'close', 'error']) process.stdin.once(event, die);
+
+let text = '';
+let take: (line: string) => void = die;
+process.stdin.setEncoding('utf8').on('data', (chunk) => {
+  text += chunk;
+  if (!text.endsWith('\n')) return;
+  take(text);
+  text = '';
+});
+/** The next line. To be called before the reply to the one before: the platform sends none earlier. */
+const nextLine = (): Promise<string> =>
   new Promise((resolve) => {
-    let text = '';
-    process.stdin.setEncoding('utf8');
-    process.stdin.on('data', (chunk) => {
-      text += chunk;
-      if (text.endsWith('\n')) resolve(text);
-    });
-    for (const event of ['end', 'close', 'error']) process.stdin.once(event, die);
+    take = resolve;
   });
 
 const failureOf = (error: unknown): JobReply => {
@@ -55,7 +63,7 @@ const failureOf = (error: unknown): JobReply => {
   return { failure: { reason: memory ? 'memory' : 'died', message: 'the job failed' } };
 };
 
-const line = firstLine();
+let line = nextLine();
 let isAsked = false;
 void line.then(() => {
   isAsked = true;
@@ -66,13 +74,16 @@ const library = libraries[process.argv[2] as Library]().then(async (functions) =
   if (!isAsked) await functions.rehearse?.();
   return functions;
 });
-const reply: JobReply = await Promise.all([line, library])
-  .then(async ([text, functions]) => {
-    const { job, input } = JSON.parse(text) as { job: JobName; input: never };
-    return { output: await functions[job]!(input) };
-  })
-  .catch(failureOf);
 
-// Not `writeSync`: a library may have made the pipe non-blocking, and then a reply larger than its buffer fails (EAGAIN)
-// while the platform is too busy to read it.
-standardOutput.write(`${JSON.stringify(reply)}\n`);
+for (;;) {
+  const reply: JobReply = await Promise.all([line, library])
+    .then(async ([text, functions]) => {
+      const { job, input } = JSON.parse(text) as { job: JobName; input: never };
+      return { output: await functions[job]!(input) };
+    })
+    .catch(failureOf);
+  line = nextLine();
+  // Not `writeSync`: a library may have made the pipe non-blocking, and then a reply larger than its buffer fails (EAGAIN)
+  // while the platform is too busy to read it.
+  standardOutput.write(`${JSON.stringify(reply)}\n`);
+}

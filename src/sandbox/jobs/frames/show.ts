@@ -2,7 +2,7 @@ import { BIGINT, BOOLEAN, DOUBLE, type DuckDBConnection, type DuckDBType, VARCHA
 import { JobFault } from '../fault.ts';
 import type { FrameDatatype } from './datatypes.ts';
 import type { FrameMade } from './read.ts';
-import { describeRelation, fileText, frameFile, queryRows, writeFrame } from './relation.ts';
+import { describeRelation, fileText, frameFile, writeFrame } from './relation.ts';
 import { csvName, csvOf, jsonOf, quoteName, type StoredColumn } from './values.ts';
 
 type FrameValue = string | number | boolean | null;
@@ -14,8 +14,10 @@ export interface AnswerLimits {
   maxBytes: number;
 }
 
-/** Reads rows of `frame.parquet`. */
+/** Reads rows of a frame. */
 export interface FrameRowsInput extends AnswerLimits {
+  /** The file in the folder of the job. */
+  file: string;
   /** Columns in the order to show; all if null. */
   columns: string[] | null;
   order: { column: string; descending: boolean }[];
@@ -97,8 +99,8 @@ const answer = async (
 };
 
 export const readRows = async (connection: DuckDBConnection, input: FrameRowsInput): Promise<FrameRows> => {
-  const { limit, offset, order } = input;
-  await connection.run(`CREATE VIEW ${frameView} AS SELECT * FROM read_parquet(${fileText(frameFile)})`);
+  const { file, limit, offset, order } = input;
+  await connection.run(`CREATE VIEW ${frameView} AS SELECT * FROM read_parquet(${fileText(file)})`);
   const { columns: all } = await describeRelation(connection, frameView);
   const columns = (input.columns ?? all.map(({ name }) => name)).map((name) => {
     const found = all.find((column) => column.name === name);
@@ -110,7 +112,7 @@ export const readRows = async (connection: DuckDBConnection, input: FrameRowsInp
   );
   // Rows that are equal in the order stay in that of the file, so that pages do not overlap.
   const ordered = keys.length > 0 ? `ORDER BY ${[...keys, 'file_row_number'].join(', ')}` : '';
-  const source = `read_parquet(${fileText(frameFile)}${keys.length > 0 ? ', file_row_number = true' : ''})`;
+  const source = `read_parquet(${fileText(file)}${keys.length > 0 ? ', file_row_number = true' : ''})`;
   const page = `(SELECT * FROM ${source} ${ordered} LIMIT ${limit} OFFSET ${offset})`;
   return { columns: columns.map(nameAndDatatype), ...(await answer(connection, columns, page, input)) };
 };
@@ -125,7 +127,7 @@ export const headOf = async (
   { maxCharacters }: Pick<AnswerLimits, 'maxCharacters'>,
 ): Promise<FrameValue[][]> => {
   const limits = { maxCharacters, maxBytes: mostHeadBytes };
-  const page = { columns: null, order: [], limit: mostHeadRows, offset: 0, ...limits };
+  const page = { file: frameFile, columns: null, order: [], limit: mostHeadRows, offset: 0, ...limits };
   return (await readRows(connection, page)).rows;
 };
 
@@ -161,7 +163,7 @@ const bound = (
 };
 
 /** The table of what a query gave. */
-export const resultTable = `main."result of the query"`;
+const resultTable = `main."result of the query"`;
 
 export const queryFrames = async (
   connection: DuckDBConnection,
@@ -174,13 +176,13 @@ export const queryFrames = async (
   const values = parameters.map(bound);
   // One row more than is needed, to see that there are more.
   const needed = Math.max(limit, saveRows ?? 0) + 1;
-  await connection.run(
+  const created = await connection.runAndReadAll(
     `CREATE TABLE ${resultTable} AS SELECT * FROM (${sql}) LIMIT ${needed}`,
     values.map(([value]) => value),
     values.map(([, type]) => type),
   );
   const { columns, select, warnings } = await describeRelation(connection, resultTable);
-  const [count] = await queryRows(connection, `SELECT count(*) FROM ${resultTable}`);
+  const count = Number(created.getRowsJS()[0]![0]);
   const shown = `(SELECT ${select} FROM ${resultTable} LIMIT ${limit})`;
   const { rows, truncated, cut } = await answer(connection, columns, shown, input);
   const saved =
@@ -190,7 +192,7 @@ export const queryFrames = async (
   return {
     columns: columns.map(nameAndDatatype),
     rows,
-    truncated: truncated || Number(count![0]) > limit,
+    truncated: truncated || count > limit,
     cut,
     saved:
       saved === null
@@ -198,7 +200,7 @@ export const queryFrames = async (
         : {
             columns: columns.map(nameAndDatatype),
             row_count: saved,
-            truncated: Number(count![0]) > saved,
+            truncated: count > saved,
             warnings,
             head: await headOf(connection, input),
           },
