@@ -15,6 +15,8 @@ const partsOfLimit = 8;
 /** SQLSTATE of `lock_timeout`. */
 const isLocked = (error: unknown): boolean => (error as { code?: string }).code === '55P03';
 
+const isOpen = ({ ended_at }: Part): boolean => ended_at === null;
+
 interface RetentionParts {
   db: Database;
   settings: CurrentSettings;
@@ -68,10 +70,18 @@ export class PartKeeper {
   /** Begins and drops parts as the limits say now. */
   async check(): Promise<void> {
     const { db, writer } = this.#parts;
-    await this.#roll(await db.run(listParts));
-    const open = await db.run(findOpenPart);
-    if (open !== undefined) writer.partBegan(open);
-    await this.#drop(await db.run(listParts));
+    let parts = await db.run(listParts);
+    const full = parts.find((part) => isOpen(part) && this.#isFull(part));
+    if (full) {
+      await db.tx(async (tx) => {
+        await lockParts(tx);
+        await beginPart(tx, full.id);
+      });
+      parts = await db.run(listParts);
+    }
+    const open = parts.find(isOpen);
+    if (open) writer.partBegan(open.id);
+    await this.#drop(parts);
   }
 
   async #tick(): Promise<number> {
@@ -86,15 +96,9 @@ export class PartKeeper {
     }
   }
 
-  async #roll(parts: readonly Part[]): Promise<void> {
-    const open = parts.find(({ ended_at }) => ended_at === null);
-    if (open === undefined) return;
-    const isFull = open.bytes >= this.#limits().bytes / partsOfLimit;
-    if (!isFull && (open.age_ms < dayMs || open.isEmpty)) return;
-    await this.#parts.db.tx(async (tx) => {
-      await lockParts(tx);
-      await beginPart(tx, open.id);
-    });
+  /** Whether what comes next belongs into a new part. */
+  #isFull({ bytes, age_ms, isEmpty }: Part): boolean {
+    return bytes >= this.#limits().bytes / partsOfLimit || (age_ms >= dayMs && !isEmpty);
   }
 
   async #drop(parts: readonly Part[]): Promise<void> {
