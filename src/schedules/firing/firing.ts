@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { availableParallelism } from 'node:os';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { type Database, outsideTransaction } from '../../database/index.ts';
@@ -184,8 +185,14 @@ export class Firing {
         await sleep(Math.min(throttle.factor * batch.waitedMs, throttle.maxMs));
       }
     };
+    // Not in the transaction or the span of the batch that begins another slot.
+    const outside = AsyncLocalStorage.snapshot();
     const begin = (begun?: Begun): void => {
-      if (slots.length < workerSlots[this.#deps.db.kind]) slots.push(work(begun));
+      if (slots.length >= workerSlots[this.#deps.db.kind]) return;
+      const slot = outside(work, begun);
+      // It may fail while only the slots before it are awaited: an unhandled rejection ends the process.
+      slot.catch(() => {});
+      slots.push(slot);
     };
     begin();
     // The first failure is thrown after all slots have ended.
@@ -225,7 +232,7 @@ export class Firing {
       return await db.tx(async (tx) => {
         rows = await claimDue(tx, batchSize, order);
         if (rows.length === batchSize) {
-          outsideTransaction(() => onFull({ settings, waitedMs }));
+          onFull({ settings, waitedMs });
           // The others send their claims before this one is planned, which keeps the process busy for milliseconds.
           await setImmediate();
         }
