@@ -52,5 +52,38 @@ eachDatabase((_name, open) => {
       for (const first of [true, false]) await expect(failing(first)).rejects.toThrow('for another reason');
       expect(await db.run(numbers)).toEqual([1, 2, 3, 4]);
     });
+
+    it('is not sent if its savepoint is rolled back before', async () => {
+      const db = open();
+      const read = await db.tx(async (tx) => {
+        await sql`savepoint before`.execute(tx);
+        await sql`${sentWithNext} insert into ${table} values (1)`.execute(tx);
+        await sql`rollback to savepoint before`.execute(tx);
+        return numbers(tx);
+      });
+      expect(read).toEqual([1, 2, 3, 4]);
+    });
+
+    it('keeps its transaction from COMMIT if its values cannot be written', async () => {
+      const db = open();
+      const circular: Record<string, unknown> = {};
+      circular.self = circular;
+      const failing = db.tx(async (tx) => {
+        await sql`insert into ${table} values (7)`.execute(tx);
+        await sql`${sentWithNext} insert into ${table} values (${circular})`.execute(tx);
+      });
+      await expect(failing).rejects.toThrow(/circular/);
+      expect(await db.run(numbers)).toEqual([1, 2, 3, 4]);
+    });
+
+    it('has the values that it was given, whatever becomes of them before it is sent', async () => {
+      const db = open();
+      const given = [8];
+      await db.tx(async (tx) => {
+        await sql`${sentWithNext} insert into ${table} select unnest(${given}::int[])`.execute(tx);
+        given[0] = 9;
+      });
+      expect(await db.run(numbers)).toEqual([1, 2, 3, 4, 8]);
+    });
   });
 });

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type PostgresPool, type PostgresPoolClient, sql } from 'kysely';
 import type pg from 'pg';
+// @ts-expect-error: has no types.
+import driver from 'pg/lib/utils.js';
 import { messageOf } from '../lib/errors.ts';
 
 /** A statement that has ended. */
@@ -52,6 +54,12 @@ interface Unsent {
   values: unknown[];
 }
 
+/**
+ * Turns a value into what the driver sends. Done before a statement waits: one whose values the driver cannot write is never
+ * sent, so PostgreSQL would commit the others of its transaction.
+ */
+const prepareValue: (value: unknown) => unknown = driver.prepareValue;
+
 const nothing = { command: 'SELECT', rowCount: 0, rows: [] };
 
 /**
@@ -83,21 +91,23 @@ export const namingPool = (pool: pg.Pool, observe: (statement: Statement) => voi
         query: async (text: string, values: unknown[]) => {
           if (silent) throw silent;
           const before = unsent;
-          unsent = [];
           if (text === 'begin') inTransaction = true;
           if (text === 'begin' || (inTransaction && text.startsWith(sentWithNextMark))) {
-            unsent = [...before, { text, values }];
+            unsent = [...before, { text, values: values.map(prepareValue) }];
             return nothing;
           }
+          unsent = [];
           if (text === 'commit' || text === 'rollback') inTransaction = false;
           if (before.length === 0) return send({ text, values });
-          if (text === 'rollback') return before[0]!.text === 'begin' ? nothing : send({ text, values });
+          // What is unsent came after the savepoint, if it is a rollback to one.
+          if (text.startsWith('rollback'))
+            return before[0]!.text === 'begin' ? nothing : send({ text, values });
           // After a failure PostgreSQL carries out no more of the transaction: the first one is the reason.
           const sent = await Promise.allSettled([...before, { text, values }].map(send));
           for (const one of sent) if (one.status === 'rejected') throw one.reason;
           return (sent.at(-1) as PromiseFulfilledResult<pg.QueryResult>).value;
         },
-        release: () => client.release(silent),
+        release: (discard?: boolean) => client.release(silent ?? discard),
       } as unknown as PostgresPoolClient;
     },
     end: async () => {},
