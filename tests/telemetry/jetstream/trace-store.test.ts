@@ -48,7 +48,11 @@ describeWithNats('the store of traces with two replicas', () => {
     const [first, second] = [deliverTo(logs[0]), deliverTo(logs[1])];
     try {
       first.held.next = true;
-      await until(() => first.held.is);
+      // Its first look may come before its log has heard of the record.
+      await until(() => {
+        first.exporter.wake();
+        return first.held.is;
+      });
       await append(1, 'b');
       await takeOver(logs[1], sinkNumber);
       await until(async () => {
