@@ -49,7 +49,12 @@ eachDatabase((_name, open) => {
           await sql`${sentWithNext} insert into ${table} values (6)`.execute(tx);
           throw new Error('for another reason');
         });
+      const texts: string[] = [];
+      db.onStatement(({ text }) => texts.push(text));
       for (const first of [true, false]) await expect(failing(first)).rejects.toThrow('for another reason');
+      db.onStatement(() => {});
+      // Of the second one nothing is sent, not even BEGIN.
+      expect(texts).toEqual(['begin', expect.stringContaining('select n'), 'rollback']);
       expect(await db.run(numbers)).toEqual([1, 2, 3, 4]);
     });
 
