@@ -13,8 +13,9 @@ import { telemetry } from './quick/telemetry.ts';
 import { herd, throughput } from './quick/work.ts';
 
 /**
- * Measures what users wait or pay for, in three minutes. The figures of the last release (`released.json`) stand beside
- * it. What is worse is marked, if it is worse by more than those differed among themselves. It is no test: a machine that others use is slower.
+ * Measures what users wait or pay for, in three minutes, and prints it next to the figures of the last release
+ * (`released.json`). A figure is marked if it is worse than these by more than they differ among themselves. It is no test:
+ * a machine that others use is slower.
  * `QUICK_RECORD=true` measures three times and writes the file; do it on the machine of the release, when it is quiet.
  */
 const file = join(import.meta.dirname, 'quick', 'released.json');

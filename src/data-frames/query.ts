@@ -9,7 +9,7 @@ import { type DataFrame, listAllFrames } from './store.ts';
 /** An answer ends after this many bytes of its rows as JSON, and its texts after this many characters. */
 export const answerLimits = { maxBytes: 10 * 1024 * 1024, maxCharacters: 10_000 };
 
-/** Who asks: a caller of the API itself, or else an agent for it. They share no process. */
+/** Who asks: the caller of the API, or an agent that works for that caller. The two share no process. */
 export const byCaller = 'caller';
 
 /** The result of a query, with the exact text of the statement that ran. */

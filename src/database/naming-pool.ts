@@ -30,8 +30,9 @@ const planEachTimeMark = '/* planned for its values */';
 export const planEachTime = sql.raw(planEachTimeMark);
 
 /**
- * Begins a statement of a transaction whose result nobody reads. It is sent together with the next one, at the latest with
- * COMMIT, so that it costs no round trip; if it fails, so does that one. Not for a statement whose failure is handled.
+ * Begins a statement of a transaction whose result nobody reads. It goes out with the next statement, at the latest with
+ * COMMIT, and so costs no round trip. If it fails, the next one fails with its error. Do not use it where that failure is
+ * handled.
  */
 const sentWithNextMark = '/* sent with the next */';
 export const sentWithNext = sql.raw(sentWithNextMark);

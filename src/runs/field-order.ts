@@ -2,8 +2,8 @@ import { isObject } from '../lib/objects.ts';
 import type { PendingApproval } from './types.ts';
 
 /**
- * People see the fields of a form in the order of its author. jsonb changes that order. So a list of the names is stored
- * beside the schema.
+ * People see the fields of a form in the order of its author. jsonb changes that order, so a list of the names is
+ * stored with the schema.
  */
 
 type OfSchema = Pick<PendingApproval, 'input_schema' | 'fields'>;

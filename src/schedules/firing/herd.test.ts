@@ -1,11 +1,9 @@
 import { expect, it } from 'vitest';
 import { onPostgres } from '../../../tests/harness/database.ts';
-import { until } from '../../../tests/harness/wait.ts';
+import { fireHerd } from '../../../tests/harness/firing.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { sql } from '../../database/index.ts';
 import { newId } from '../../lib/ids.ts';
-import { silentLogger } from '../../lib/log.ts';
-import { Firing } from './firing.ts';
 
 onPostgres((_name, open) => {
   it('a schedule that falls due after a herd does not wait for all of it', async () => {
@@ -18,20 +16,7 @@ onPostgres((_name, open) => {
           (select platform_now()) - case when id = ${apart} then interval '1 second' else interval '2 seconds' end, '2026c'
         from unnest(${[...herd, apart]}::uuid[]) as id`.execute(tx),
     );
-    let fired = 0;
-    const firing = new Firing({
-      db: open(),
-      log: silentLogger,
-      onFired: (reports) => {
-        fired += reports.length;
-      },
-    });
-    firing.start();
-    try {
-      await until(() => fired === 4_001, 20_000, 10);
-    } finally {
-      await firing.stop();
-    }
+    await fireHerd({ db: open() }, 4_001);
     const { rows } = await open().run((r) =>
       sql<{ before: number }>`select count(*) as before from occurrences
         where at < (select at from occurrences where schedule_id = ${apart})`.execute(r),

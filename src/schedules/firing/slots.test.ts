@@ -3,12 +3,11 @@ import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, it } from 'vitest';
 import { onPostgres } from '../../../tests/harness/database.ts';
+import { fireHerd } from '../../../tests/harness/firing.ts';
 import { until } from '../../../tests/harness/wait.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { type Database, sql, type Tx } from '../../database/index.ts';
 import { newId } from '../../lib/ids.ts';
-import { silentLogger } from '../../lib/log.ts';
-import { Firing } from './firing.ts';
 import { lookAhead } from './store.ts';
 
 onPostgres((name, open) => {
@@ -50,17 +49,7 @@ onPostgres((name, open) => {
           });
         },
       };
-      let fired = 0;
-      const onFired = (reports: readonly unknown[]) => {
-        fired += reports.length;
-      };
-      const firing = new Firing({ db, log: silentLogger, onFired });
-      firing.start();
-      try {
-        await until(() => fired === 1_200, 20_000, 10);
-      } finally {
-        await firing.stop();
-      }
+      await fireHerd({ db }, 1_200);
       expect(failed).toBe(true);
     },
   );
@@ -68,24 +57,16 @@ onPostgres((name, open) => {
   it('no batch is inside the span of another one', async () => {
     const span = new AsyncLocalStorage<true>();
     const inside: (true | undefined)[] = [];
-    let fired = 0;
-    const firing = new Firing({
-      db: open(),
-      log: silentLogger,
-      onFired: (reports) => {
-        fired += reports.length;
+    await fireHerd(
+      {
+        db: open(),
+        span: (_name, fn) => {
+          inside.push(span.getStore());
+          return span.run(true, () => fn(() => {}));
+        },
       },
-      span: (_name, fn) => {
-        inside.push(span.getStore());
-        return span.run(true, () => fn(() => {}));
-      },
-    });
-    firing.start();
-    try {
-      await until(() => fired === 1_200, 20_000, 10);
-    } finally {
-      await firing.stop();
-    }
+      1_200,
+    );
     expect(inside.length).toBeGreaterThanOrEqual(3);
     expect(new Set(inside)).toEqual(new Set([undefined]));
   });
