@@ -53,10 +53,11 @@ export interface RunOptions<J extends JobName = JobName> {
 
 export interface Sandbox {
   /**
-   * Runs a job in a process of its own, or in one that did a job of the same kind for the same principal (`keepFor`), without network, with memory and time limits, in a folder of its own. Throws
-   * SandboxFailure if the job fails or is stopped, and 503 if no process is free within 30 s: processes are divided
-   * fairly between those for whom the jobs run (`actFor`). Hold no transaction
-   * while it runs. What a job returns was made from what a stranger wrote, by a process that may be in their hands.
+   * Runs a job in a process of its own, or in one that did a job of the same kind for the same principal (`keepFor`),
+   * without network, with memory and time limits, in a folder of its own. Throws SandboxFailure if the job fails or is
+   * stopped, and 503 if no process is free within 30 s: processes are divided fairly between those for whom the jobs
+   * run (`actFor`). Hold no transaction while it runs. What a job returns was made from what a stranger wrote, by a
+   * process that may be in their hands.
    */
   run<J extends JobName>(job: J, input: Jobs[J]['input'], options: RunOptions<J>): Promise<Jobs[J]['output']>;
   /** Ends the processes that are kept, because something that they have read is deleted. */
@@ -130,12 +131,13 @@ export const createSandbox = ({ config, settings }: Services): Feature & Sandbox
           const openFile = (name: string) => openOutput(child.folder, name);
           begun?.(openFile);
           const stays = keepFor !== null;
-          const output = await child.run(job, input, limits.seconds * 1000, signal, { stays });
+          const ran = await child.run(job, input, limits.seconds * 1000, signal, { stays });
+          const output = ran as Jobs[typeof job]['output'];
           if (collect) {
             await child.closed;
-            await collect(openFile, output as Jobs[typeof job]['output']);
+            await collect(openFile, output);
           }
-          return output as Jobs[typeof job]['output'];
+          return output;
         });
       return attempt().catch((error) => {
         // One that was kept may have ended before it was asked.
