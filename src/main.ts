@@ -5,17 +5,14 @@ import { setFlagsFromString } from 'node:v8';
 import { isProgramCurrent } from './program.ts';
 
 /**
- * How the engine of Node 24 holds memory (decision 0105). Without them, traces at full speed leave a gigabyte of buffers
- * that nothing uses any more.
- * - Buffers outside of the heap count with the heap. Else it is collected each time that they grow by 64 MB, and
- *   receiving traces costs half as much again.
+ * How the engine of Node 24 holds memory (decisions 0105 and 0110). Without them, traces at full speed leave hundreds of
+ * megabytes that nothing uses any more.
  * - The whole is collected when it has grown by half, not when it is four times as large.
  * - Threads that start later begin with a small heap: the one that reads JSON held 200 MB of texts.
  * - No object begins as an old one. The engine guesses from what was kept before, and here it guesses wrong: what an old
  *   object refers to is kept until the whole is collected, and a list of Work Items cost a third more.
  */
 const memory = [
-  '--external-memory-accounted-in-global-limit',
   '--heap-growing-percent=50',
   '--initial-old-space-size=32',
   '--no-allocation-site-pretenuring',

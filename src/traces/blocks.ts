@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
-import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
-import { joinSpans, release, type SpansAround } from '@agent-platform/otlp';
+import { constants, createZstdCompress, zstdDecompress } from 'node:zlib';
+import { compressWith, joinSpans, release, type SpansAround } from '@agent-platform/otlp';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { TracePiece } from './pieces.ts';
 
@@ -22,17 +22,17 @@ export interface Block {
   content: Buffer;
 }
 
-const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 const smallestChunk = 16 * 1024;
 
-/** Spans shrink to a seventh. One chunk holds the result: each further one would be a trip to the thread pool. */
+/** Spans shrink to a third or less. One chunk holds the result: each further one would be a trip to the thread pool. */
 const pack = async (bytes: Buffer): Promise<Buffer> => {
-  const content = await compress(bytes, {
-    chunkSize: Math.max(smallestChunk, bytes.length >> 2),
+  const stream = createZstdCompress({
+    chunkSize: Math.max(smallestChunk, bytes.length >> 1),
     // A level more is no smaller, and a window of more than the block only more memory: together twice the CPU.
     params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 18 },
   });
+  const content = await compressWith(stream, bytes);
   release(bytes);
   return content;
 };

@@ -8,7 +8,7 @@ export {
   type JsonAttributes,
   type JsonValue,
 } from './wire/decode.ts';
-export { gunzip, gzip, type Inflated, unzstd } from './wire/gzip.ts';
+export { compressWith, gunzip, gzip, type Inflated, unzstd } from './wire/gzip.ts';
 export { fromJson } from './wire/json.ts';
 export { JsonThread } from './wire/json-thread.ts';
 export {

@@ -170,7 +170,11 @@ export class SinkExporter {
       last = batch;
       for (const { bytes: stored, gzip, spans: of } of batch.parts) {
         const request = gzip ? await inflate(stored) : stored;
-        if (gzip) inflated.push(request);
+        if (gzip) {
+          inflated.push(request);
+          // Else it is a view of what the log read at once, of which others may be views too.
+          if (stored.length === stored.buffer.byteLength) release(stored);
+        }
         requests.push({ bytes: request, spans: of });
         bytes += request.length;
         spans += of;

@@ -1,9 +1,6 @@
-import { promisify } from 'node:util';
-import { constants, crc32, deflateRaw as deflateRawWithCallback } from 'node:zlib';
+import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import { deflateChunk, fastDeflate, ownBytes } from './gzip.ts';
-
-const deflateRaw = promisify(deflateRawWithCallback);
+import { compressWith, deflateChunk, fastDeflate } from './gzip.ts';
 
 /** Requests of a batch; `key` names the bytes in the log, so that equal keys are equal bytes. */
 interface Part {
@@ -104,12 +101,12 @@ const groupsOf = (parts: readonly Part[]): Part[][] => {
 
 const compress = async (group: readonly Part[]): Promise<Fragment> => {
   const bytes = group.length === 1 ? group[0]!.bytes : Buffer.concat(group.map((part) => part.bytes));
-  const deflated = await deflateRaw(bytes, {
+  const stream = createDeflateRaw({
     ...fastDeflate,
     finishFlush: constants.Z_SYNC_FLUSH,
     chunkSize: Math.min(deflateChunk(bytes), largestChunk),
   });
-  return { deflated: ownBytes(deflated, 0), crc: crc32(bytes), length: bytes.length };
+  return { deflated: await compressWith(stream, bytes), crc: crc32(bytes), length: bytes.length };
 };
 
 /** CRC-32's polynomial, the lowest power of x in the highest bit. */
