@@ -7,13 +7,14 @@ import { isProgramCurrent, programHash, programHashFile } from './program.ts';
 const project = (): string => {
   const root = mkdtempSync(join(tmpdir(), 'ap-program-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
-  for (const folder of ['src/agents', 'packages/cron/src', 'dist'])
+  for (const folder of ['src/agents', 'packages/cron/src', 'migrations', 'dist'])
     mkdirSync(join(root, folder), { recursive: true });
   const files = [
     'src/main.ts',
     'src/agents/index.ts',
     'packages/cron/src/index.ts',
     'packages/tsconfig.json',
+    'migrations/0001_agents.sql',
   ];
   for (const file of [...files, 'package-lock.json']) writeFileSync(join(root, file), `// ${file}`);
   writeFileSync(join(root, 'dist', programHashFile), programHash(root));
@@ -24,6 +25,7 @@ test.for([
   ['a source that is edited', 'src/agents/index.ts'],
   ['a new source', 'src/agents/store.ts'],
   ['a package of ours', 'packages/cron/src/index.ts'],
+  ['a migration', 'migrations/0002_schedules.sql'],
   ['the lock', 'package-lock.json'],
 ] as const)('a build is not run after a change: %s', ([, file]) => {
   const root = project();

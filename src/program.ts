@@ -48,10 +48,11 @@ const sourceFolders = (root: string): string[] => [
     .sort(),
 ];
 
-/** The hash of the sources and of the lock of the packages: about 30 ms. Throws if a folder cannot be read. */
+/** The hash of the sources, the migrations and the lock of the packages: about 30 ms. Throws if a folder cannot be read. */
 export const programHash = (root: string): string =>
   hashOf(root, [
     ...sourceFolders(root).flatMap((folder) => filesIn(join(root, folder), isSource)),
+    ...filesIn(join(root, 'migrations'), (name) => name.endsWith('.sql')),
     join(root, 'package-lock.json'),
   ]);
 

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
+import { migrate, openEmbedded } from '../src/database/index.ts';
+import { silentLogger } from '../src/lib/log.ts';
 import { filesIn, isProgramCurrent, nodeOptions, programHash, programHashFile } from '../src/program.ts';
 import { toAscii } from './ascii.ts';
 import { CannotBuild, importTool, makeFolder } from './console/needs.ts';
@@ -122,6 +124,7 @@ const buildProgram = async (): Promise<void> => {
       });
       await build.close();
     }
+    await prepareDatabase(folder);
     writeFileSync(join(folder, programHashFile), hash);
     // A new temporary folder is its owner's alone, and the platform may run as another user.
     chmodSync(folder, 0o755);
@@ -129,6 +132,17 @@ const buildProgram = async (): Promise<void> => {
   } finally {
     if (existsSync(folder)) rmSync(folder, { recursive: true });
   }
+};
+
+/** Makes `database` in the folder: a new embedded database with all migrations, which each first start copies. */
+const prepareDatabase = async (folder: string): Promise<void> => {
+  const database = await openEmbedded(folder, silentLogger);
+  await migrate(database, silentLogger);
+  await database.close();
+  const made = join(folder, 'database');
+  chmodSync(made, 0o755);
+  for (const entry of readdirSync(made, { recursive: true, withFileTypes: true }))
+    chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
 };
 
 const startOnce = async (): Promise<void> => {

@@ -21,6 +21,7 @@ const reasons: Record<string, (folder: string) => string> = {
   EPERM: (folder) => `Make it and its files that user's: chown -R ${owner()} ${folder}`,
   EROFS: () => 'Its file system is read-only: mount a volume there',
   ENOSPC: () => 'Its disk is full: make room',
+  EIO: () => 'Its disk is full or damaged: make room',
   ENOTDIR: () => 'A part of the path is a file',
   EEXIST: () => 'It is a file',
 };
