@@ -17,7 +17,7 @@ const schedules = Number(process.env.HISTORY_SCHEDULES ?? 10_000_000);
  * `HISTORY_MINUTES` (30) with `HISTORY_PER_SECOND` firings (100) and `HISTORY_READS` reads (20) a second. Then a look
  * ahead, a start and a herd next to `HISTORY_SCHEDULES` (10,000,000). `HISTORY_PARTS=items,schedules`;
  * `HISTORY_BACKLOG_SECONDS` (60) of Work Items are too old at the start; `HISTORY_POSTGRES` has settings of PostgreSQL
- * as JSON. It refuses what the disk has no room for, and removes what it made.
+ * as JSON. It refuses what the disk has no room for, unless `HISTORY_DISK` is `compressed`, and removes what it made.
  */
 export const run = async (): Promise<void> => {
   const parts = (process.env.HISTORY_PARTS ?? 'items,schedules').split(',');

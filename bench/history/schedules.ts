@@ -8,7 +8,7 @@ import { percentile } from '../console/client.ts';
 import { prepareHerd } from '../scaling/loads.ts';
 import { closeRig, measure, startReplicas } from '../scaling/rig.ts';
 import { migrated } from './items.ts';
-import { makePattern, seedSchedules } from './seed.ts';
+import { dropIndexes, makePattern, scheduleTables, seedSchedules } from './seed.ts';
 
 const herd = 10_000;
 const looks = 200;
@@ -19,12 +19,14 @@ export const measureSchedules = async (postgres: Postgres, schedules: number): P
   try {
     const pattern = await makePattern(rig.databaseUrl, rig.client);
     const begun = performance.now();
+    const buildIndexes = await dropIndexes(rig.client, scheduleTables);
     await seedSchedules(
       rig.client,
       pattern,
       schedules,
       `now() + interval '1 day' + n * interval '${86_400_000_000 / schedules} microseconds'`,
     );
+    await buildIndexes();
     const seeding = (performance.now() - begun) / 1_000;
     await rig.client.query('vacuum analyze');
     const { rows } = await rig.client.query(

@@ -1,12 +1,13 @@
 import type { Budgets } from '../budgets/index.ts';
 import type { Feature, Services } from '../feature.ts';
+import { SparedRead } from '../lib/spared-read.ts';
 import type { LlmConfigurations } from '../llm-configurations/index.ts';
 import type { Prices } from '../prices/index.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { priceAttention } from './attention.ts';
 import { createExternalCharges } from './external.ts';
 import { chargeMetrics } from './metrics.ts';
-import { findSpent } from './recent.ts';
+import { findSpent, type Spent } from './recent.ts';
 import { chargeRoutes } from './routes.ts';
 import { deleteOldCharges } from './store.ts';
 import { costRoutes } from './sums-routes.ts';
@@ -38,10 +39,12 @@ export const createCharges = (
   { prices, budgets, resolveLlm }: Needs,
 ): Charges => {
   const { metrics, onCharge } = chargeMetrics();
+  // A month of 100 calls a second is 260 million rows.
+  const spent = new SparedRead<Spent>();
   const { accounts, loop, flush } = createAccounts({ db, log, settings, onCharge, prices, budgets });
   return {
     accounts,
-    overview: { spent: findSpent, attention: priceAttention },
+    overview: { spent: (executor) => spent.value(() => findSpent(executor)), attention: priceAttention },
     ofExternalWorker: createExternalCharges({ db, onCharge, prices, budgets, resolveLlm }),
     tag: { name: 'Costs', description: 'What calls of models cost: charges, and sums of them.' },
     routes: [
