@@ -6,7 +6,7 @@ import { createAudit } from './audit/index.ts';
 import { createBranding } from './branding/index.ts';
 import { createBudgets } from './budgets/index.ts';
 import { createCallbacks } from './callbacks/index.ts';
-import { announcer, createChannels } from './channels/index.ts';
+import { announcer, createChannels, someStepIsDue } from './channels/index.ts';
 import { createCharges, isPriceUsed } from './charges/index.ts';
 import { createConsole } from './console/index.ts';
 import { createConversations } from './conversations/index.ts';
@@ -98,7 +98,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const alerts = createAlerts(services, {
     schedules,
     announcer,
-    passes: [(tx) => announcer.sendDueSteps(tx)],
+    passes: [{ mayBeDue: someStepIsDue, run: (tx) => announcer.sendDueSteps(tx) }],
   });
   const access = createAccess(services, { features: list, workItems, alerts });
   const dataFrames = createDataFrames(services, {

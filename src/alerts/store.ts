@@ -4,6 +4,9 @@ import {
   type Json,
   json,
   type Page,
+  planEachTime,
+  type RawBuilder,
+  sentWithNext,
   sql,
   type Table,
   type Tx,
@@ -242,6 +245,17 @@ export const deleteOldAlerts = async (tx: Tx, days: number, limit: number): Prom
   return Number(numAffectedRows ?? 0);
 };
 
+/** The places of those of these conditions that are true. Which are asked varies, so their statement has no name. */
+export const listTrue = async (
+  tx: Tx,
+  conditions: readonly RawBuilder<boolean>[],
+): Promise<ReadonlySet<number>> => {
+  const all = conditions.map((condition, n) => sql`case when ${condition} then ${sql.lit(n)} end`);
+  const { rows } = await sql<{ places: (number | null)[] }>`${planEachTime} select
+    array[${sql.join(all)}]::integer[] as places`.execute(tx);
+  return new Set(rows[0]!.places.filter((n) => n !== null));
+};
+
 /** The last pass, and the database's time. */
 export const findPass = async (executor: Executor): Promise<{ at: Date | null; now: Date }> => {
   const { rows } = await sql<{ at: Date | null; now: Date }>`
@@ -250,5 +264,5 @@ export const findPass = async (executor: Executor): Promise<{ at: Date | null; n
 };
 
 export const updatePass = async (tx: Tx, at: Date): Promise<void> => {
-  await sql`update alert_pass set at = ${at}`.execute(tx);
+  await sql`${sentWithNext} update alert_pass set at = ${at}`.execute(tx);
 };

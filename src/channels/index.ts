@@ -20,6 +20,7 @@ export {
   type Recipients as RouteRecipients,
   type RouteFields,
 } from './notification-routes/schemas.ts';
+export { someStepIsDue } from './notification-routes/store.ts';
 export { form as channelForm } from './schemas.ts';
 
 export interface Channels {

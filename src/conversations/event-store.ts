@@ -101,10 +101,10 @@ export const listEvents = async (
 };
 
 /** Deletes at most `limit` events that are not sent any more. Returns how many. */
-export const deleteOldEvents = async (tx: Tx, limit: number): Promise<number> => {
+export const deleteOldEvents = async (executor: Executor, limit: number): Promise<number> => {
   const { numAffectedRows } = await sql`delete from stream_events where (scope, seq) in (
     select scope, seq from stream_events where remove_at <= (select platform_now())
-    order by remove_at limit ${limit} for update skip locked)`.execute(tx);
+    order by remove_at limit ${limit} for update skip locked)`.execute(executor);
   return Number(numAffectedRows ?? 0);
 };
 

@@ -85,7 +85,9 @@ export const createConversations = (
     name: 'stream events',
     log,
     tick: async () =>
-      (await db.tx((tx) => deleteOldEvents(tx, removeAtOnce))) === removeAtOnce ? 0 : removeEveryMs,
+      (await db.run((executor) => deleteOldEvents(executor, removeAtOnce))) === removeAtOnce
+        ? 0
+        : removeEveryMs,
   });
   return {
     tag: { name: 'Conversations', description: 'Talking with a conversational agent.' },

@@ -33,11 +33,7 @@ export const conversationReviews: ReviewSource = {
     const run = (await findRun(tx, run_id!))!;
     await cancelLockedRun(tx, run, principal, { ...end, verdicts: {} });
   },
-  listUnreviewed: async (executor, limit) => {
-    const { rows } = await sql<{ id: string }>`select w.id from conversation_runs w
-      where w.status = 'needs_review' and ${noReview('conversation')} limit ${limit}`.execute(executor);
-    return rows.map(({ id }) => id);
-  },
+  unreviewed: sql`select w.id from conversation_runs w where w.status = 'needs_review' and ${noReview('conversation')}`,
   lockWaiting: async (tx, id) => {
     const seen = await findRun(tx, id);
     if (!seen || !(await findLockedConversation(tx, seen.conversation_id))) return undefined;

@@ -4,6 +4,7 @@ import type { Logger } from '../lib/log.ts';
 import { Mutex } from '../lib/semaphore.ts';
 import { createDatabase, type Database } from './database.ts';
 import { type Listener, Listeners } from './listeners.ts';
+import { ping } from './ping.ts';
 
 /** Interval at which the listening connection is checked, in milliseconds. */
 const heartbeatMs = 5_000;
@@ -28,15 +29,16 @@ class ListeningConnection {
     const client = this.#client;
     if (!isNew || !client) return;
     // Notifications that were sent before this takes effect were not received.
-    this.#send(client, `listen ${pg.escapeIdentifier(channel)}`, () => this.#listeners.notify(channel, null));
+    const listen = () => client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    this.#send(client, listen, () => this.#listeners.notify(channel, null));
   }
 
-  /** Runs one statement at a time. A failure loses the connection, and the next one listens on all channels. */
-  #send(client: pg.Client, text: string, done = (): void => {}): void {
+  /** One at a time is sent. A failure loses the connection, and the next one listens on all channels. */
+  #send(client: pg.Client, send: () => Promise<unknown>, done = (): void => {}): void {
     this.#mutex
       .run(async () => {
         if (this.#client !== client) return;
-        await client.query(text);
+        await send();
         done();
       })
       .catch((error) => client.emit('error', error));
@@ -55,7 +57,7 @@ class ListeningConnection {
       query_timeout: 5_000,
     });
     // Finds a connection that died in silence: nothing else would ever use it.
-    const heartbeat = setInterval(() => this.#send(client, 'select 1'), heartbeatMs);
+    const heartbeat = setInterval(() => this.#send(client, () => ping(client)), heartbeatMs);
     heartbeat.unref();
     const lost = (error?: Error): void => {
       // Only the first of the errors of one connection counts, and only while the connection is in use.

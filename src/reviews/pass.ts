@@ -12,8 +12,10 @@ import {
   findDueReview,
   findReview,
   findUpgrade,
+  isAnythingOpen,
   isOpenWhere,
   listDueReviews,
+  listIds,
   listOpenWhere,
   type Review,
   type Source,
@@ -103,7 +105,7 @@ const lookFor = async (tx: Tx, all: Parts['sources']) => {
     for (const condition of source.outdated) {
       outdated.push({ condition, ids: await listOpenWhere(tx, name, condition, atOnce) });
     }
-    found.push({ source, outdated, waiting: await source.listUnreviewed(tx, atOnce) });
+    found.push({ source, outdated, waiting: await listIds(tx, source.unreviewed, atOnce) });
   }
   return { due, found };
 };
@@ -122,6 +124,9 @@ export const passOverReviews = async (parts: Parts): Promise<void> => {
     }
     return true;
   };
+  // While nothing waits, this one statement is all: only open reviews expire, or are outdated.
+  const unreviewed = sources.map((name) => parts.sources[name].unreviewed);
+  if (!(await db.run((executor) => isAnythingOpen(executor, unreviewed)))) return;
   const { due, found } = await db.tx((tx) => lookFor(tx, parts.sources));
   if (!(await each(due, (id) => expireOne(parts, id)))) return;
   for (const { source, outdated, waiting } of found) {

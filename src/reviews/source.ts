@@ -1,4 +1,4 @@
-import type { Executor, RawBuilder, Tx } from '../database/index.ts';
+import type { RawBuilder, Tx } from '../database/index.ts';
 import type { Actor } from '../lib/principal.ts';
 import type { Via } from '../runs/index.ts';
 import type { Stay } from './calls.ts';
@@ -30,8 +30,8 @@ export interface ReviewSource {
   deny(tx: Tx, actor: Actor, review: Review, time: string): Promise<void>;
   /** Cancels the locked one, because no one decided. */
   cancel(tx: Tx, actor: Actor, review: Review): Promise<void>;
-  /** The ids of up to `limit` that wait without an open review. */
-  listUnreviewed(executor: Executor, limit: number): Promise<string[]>;
+  /** A query for the ids of those that wait without an open review. */
+  unreviewed: RawBuilder<unknown>;
   /** Locks one that waits. Undefined if it does not any more. */
   lockWaiting(tx: Tx, id: string): Promise<Stay | undefined>;
   /** Conditions of the review `r`: with each of them, no Work Item or run waits for what it asks. */

@@ -236,6 +236,29 @@ export const listOpenWhere = async (
   return rows.map(({ id }) => id);
 };
 
+/** The ids of up to `limit` rows of a query. */
+export const listIds = async (
+  executor: Executor,
+  query: RawBuilder<unknown>,
+  limit: number,
+): Promise<string[]> => {
+  const { rows } = await sql<{ id: string }>`${query} limit ${limit}`.execute(executor);
+  return rows.map(({ id }) => id);
+};
+
+/** Returns whether a review is open, or one of these queries has rows. */
+export const isAnythingOpen = async (
+  executor: Executor,
+  queries: readonly RawBuilder<unknown>[],
+): Promise<boolean> => {
+  const others = queries.map((query) => sql` or exists (${query})`);
+  const { rows } = await sql<{ some: boolean }>`
+    select (exists (select from reviews where state = 'open')${sql.join(others, sql``)}) as some`.execute(
+    executor,
+  );
+  return rows[0]!.some;
+};
+
 /** Returns whether a review is open and the condition of `r` is true. */
 export const isOpenWhere = async (tx: Tx, id: string, condition: RawBuilder<unknown>): Promise<boolean> => {
   const { rows } =

@@ -7,6 +7,8 @@ import { beginPart, dropPart, findOpenPart, listParts, lockParts, type Part } fr
 import type { TraceWriter } from './writer.ts';
 
 const everyMs = 10_000;
+/** The pause while this replica stores nothing: a part only grows older then. A change of the limits wakes the loop. */
+const idleEveryMs = 60_000;
 /** After a part could not be dropped, because someone reads it. */
 const againMs = 2_000;
 const dayMs = 86_400_000;
@@ -32,6 +34,8 @@ export class PartKeeper {
   readonly #parts: RetentionParts;
   readonly #loop: Loop;
   #written = 0;
+  /** Something was stored since the last tick. */
+  #hasStored = false;
 
   constructor(parts: RetentionParts) {
     this.#parts = parts;
@@ -56,6 +60,8 @@ export class PartKeeper {
 
   /** So many bytes were stored: a part must not grow far beyond its size before someone looks. */
   wrote(bytes: number): void {
+    this.#hasStored = true;
+    this.#loop.wakeWithin(everyMs);
     this.#written += bytes;
     if (this.#written < this.#limits().bytes / partsOfLimit / 4) return;
     this.#written = 0;
@@ -86,9 +92,14 @@ export class PartKeeper {
 
   async #tick(): Promise<number> {
     const { log } = this.#parts;
+    const isIdle = !this.#hasStored;
+    this.#hasStored = false;
     try {
       await this.check();
-      return everyMs;
+      if (!isIdle) return everyMs;
+      // Another replica may begin one in the meantime.
+      this.#parts.writer.partBegan(undefined);
+      return idleEveryMs;
     } catch (error) {
       if (!isLocked(error)) throw error;
       log.info('a part of the traces is being read; it is dropped in a moment');

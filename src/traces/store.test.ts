@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { encodeRequest, type TestSpan } from '../../packages/otlp/tests/encode.ts';
 import { eachDatabase } from '../../tests/harness/database.ts';
+import { until } from '../../tests/harness/wait.ts';
 import { sql } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import { silentLogger } from '../lib/log.ts';
 import { defaultSettings, type Settings } from '../settings/index.ts';
-import { listParts, readStoreState } from './part-store.ts';
+import { beginPart, findOpenPart, listParts, lockParts, readStoreState } from './part-store.ts';
 import { findTraceRows, listTraceRows, type TraceFilter, type TraceSort } from './read-store.ts';
 import { dropAllParts, PartKeeper } from './retention.ts';
 import { readSpan, readTrace } from './view.ts';
@@ -211,6 +212,33 @@ eachDatabase((_name, open) => {
     const span = (await readSpan(open(), await rowsOf(4), hex(4, 8)))!;
     expect(span.attributes['input.value']).toHaveLength(10_000_000);
     expect(span.has_content).toBe(true);
+  });
+
+  test('the keeper rests while nothing is stored; then the open part of that time is written to, and looked at at once', async () => {
+    await clear();
+    const settings = { get: () => defaultSettings, onChange: () => {}, inTransaction: () => {} };
+    const one: TraceWriter = new TraceWriter(open(), (bytes) => keeper.wrote(bytes));
+    const keeper = new PartKeeper({ db: open(), settings, writer: one, log: silentLogger });
+    let looks = 0;
+    open().onStatement(({ text }) => {
+      if (text.includes('from trace_parts p order by id')) looks++;
+    });
+    keeper.start();
+    await until(() => keeper.pass().idle_ms !== null);
+    // Another replica begins a part.
+    const before = (await run(findOpenPart))!;
+    const began = await open().tx(async (tx) => {
+      await lockParts(tx);
+      return beginPart(tx, before);
+    });
+    const seen = looks;
+    await one.store(newId(), 0, [request([rootOf(1)])]);
+    await until(() => looks > seen);
+    await keeper.stop();
+    open().onStatement(() => {});
+    const filled = (await run(listParts)).filter(({ isEmpty }) => !isEmpty);
+    expect(filled.map(({ id }) => id)).toEqual([began]);
+    expect(began).not.toBe(before);
   });
 
   test('parts begin and end by size and age, the oldest go first and are counted, also while they are read', async () => {

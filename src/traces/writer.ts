@@ -64,8 +64,8 @@ export class TraceWriter {
     this.#wrote = wrote;
   }
 
-  /** A new part is written to from now on. */
-  partBegan(id: number): void {
+  /** A new part is written to from now on; undefined: the next write looks which. */
+  partBegan(id: number | undefined): void {
     this.#openPart = id;
   }
 

@@ -55,11 +55,7 @@ export const workItemReviews: ReviewSource = {
     const details = { reason: 'no one decided in time' };
     await moveBy(tx, 'cancel', work_item_id!, { principal, details, reviewEnd: expired({}) });
   },
-  listUnreviewed: async (executor, limit) => {
-    const { rows } = await sql<{ id: string }>`select w.id from work_items w
-      where ${waiting} and ${noReview('work_item')} limit ${limit}`.execute(executor);
-    return rows.map(({ id }) => id);
-  },
+  unreviewed: sql`select w.id from work_items w where ${waiting} and ${noReview('work_item')}`,
   lockWaiting: async (tx, id) => {
     const item = await lockWaiting(tx, id);
     return item && { ...stayOf(tx, item), since: item.updated_at };

@@ -19,6 +19,7 @@ export const budget: Condition = {
   ruleFor: (rules) => rules.narrowest({}),
   noun: 'budget',
   together: (budgets) => `${budgets} are nearly used up`,
+  mayFind: () => sql`exists (select from budgets where enabled)`,
   find: async ({ tx, now, rules }) => {
     const rule = rules.narrowest({});
     if (!rule) return [];

@@ -1,4 +1,4 @@
-import type { Tx } from '../../database/index.ts';
+import type { RawBuilder, Tx } from '../../database/index.ts';
 import type { Settings } from '../../settings/index.ts';
 import type { SubjectType } from '../kinds.ts';
 import type { RulesOfKind } from '../rules/narrowest.ts';
@@ -56,6 +56,9 @@ export interface Look {
   settings: Settings;
 }
 
+/** What is known of a look before anything is read for a kind. */
+export type AskedLook = Pick<Look, 'now' | 'since' | 'rules' | 'settings'>;
+
 /** What the alerts of a kind are fired for. It reads by indexes only: there may be a million of everything. */
 export interface Condition {
   /** What an alert of a rule is about; null: no one thing. */
@@ -72,6 +75,11 @@ export interface Condition {
   noun: string;
   /** It is about events: one that was fired for, or is older, fires no second alert. Default: about states. */
   isOfEvents?: true;
+  /**
+   * False only if `find` would find nothing and write nothing. The answers of all kinds are one statement, so that a kind
+   * that has nothing to say costs no more. Asked only with an enabled rule, and while none of its alerts fires.
+   */
+  mayFind(look: AskedLook): RawBuilder<boolean>;
   /** Finds the subjects for which the condition holds, or, of events, has come to hold since. */
   find(look: Look): Promise<Finding[]>;
   /**

@@ -5,6 +5,7 @@ import { countedFrom, paramsIn } from '../rules/narrowest.ts';
 import type { ParamsOf } from '../rules/params.ts';
 import type { AlertRule } from '../rules/store.ts';
 import {
+  type AskedLook,
   type Condition,
   type Finding,
   inTurn,
@@ -44,11 +45,22 @@ const isCount = (asked: Asked): asked is Asked<ByCount> => 'of' in asked.params;
 /** Statuses of the indexes of what has ended. */
 const ended = sql`status not in ('PENDING', 'EXECUTING') and finished_at is not null`;
 
-/** Agents with a Work Item that ended in ERROR after a time. Of many the latest count. */
+/** Since when Work Items that failed are looked for. A changed rule looks at what failed before its change. */
+const errorsFrom = ({ since, rules }: AskedLook): Date =>
+  new Date(
+    rules.changedAt > since
+      ? Math.min(...rules.enabled.map(({ created_at }) => created_at.getTime()))
+      : since,
+  );
+
+/** A Work Item that ended in ERROR after a time. */
+const isError = (since: Date) => sql`status = 'ERROR' and ${ended} and finished_at > ${since}`;
+
+/** Agents with such a Work Item. Of many the latest count. */
 const listWithErrors = async (tx: Tx, since: Date): Promise<string[]> => {
   const { rows } = await sql<{ agent_id: string }>`
     select distinct agent_id from (
-      select agent_id from work_items where status = 'ERROR' and ${ended} and finished_at > ${since}
+      select agent_id from work_items where ${isError(since)}
       order by finished_at desc limit ${sql.lit(2 * mostFound)}) latest`.execute(tx);
   return rows.map(({ agent_id }) => agent_id);
 };
@@ -146,15 +158,10 @@ const lookedAt = ({ open, now }: Look): readonly Open[] => {
 };
 
 const find = async (look: Look): Promise<Finding[]> => {
-  const { tx, now, since, rules } = look;
-  // A changed rule looks at what failed before its change.
-  const from =
-    rules.changedAt > since
-      ? Math.min(...rules.enabled.map(({ created_at }) => created_at.getTime()))
-      : since;
+  const { tx, now, rules } = look;
   const ask = (rule: AlertRule | undefined, id: string): Asked[] =>
     rule ? [{ rule, id, params: paramsIn(rule, 'failing') }] : [];
-  const fresh = (await listWithErrors(tx, new Date(from))).flatMap((id) =>
+  const fresh = (await listWithErrors(tx, errorsFrom(look))).flatMap((id) =>
     ask(rules.narrowest({ agentId: id }), id),
   );
   const open = lookedAt(look).filter(({ rule }) => rule.schedule_id === null);
@@ -191,6 +198,11 @@ export const failing: Condition = {
     type === 'schedule' ? rules.ownOf(id) : rules.narrowest({ agentId: id }),
   noun: 'agent',
   together: (agents) => `Work Items of ${agents} fail`,
+  // Schedules with a rule of their own are counted at each look.
+  mayFind: (look) =>
+    look.rules.ofSchedules.some(({ enabled }) => enabled)
+      ? sql`true`
+      : sql`exists (select from work_items where ${isError(errorsFrom(look))})`,
   find,
   over: async (look, findings) => {
     const failed = new Set(findings.map(({ subject }) => subject!.id));

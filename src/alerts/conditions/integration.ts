@@ -1,3 +1,4 @@
+import { sql } from '../../database/index.ts';
 import { counted, isolate, sentence } from '../../lib/prose.ts';
 import { lengthOf } from '../../lib/times.ts';
 import { readIntegrations } from '../../observability/index.ts';
@@ -10,6 +11,7 @@ export const integration: Condition = {
   ruleFor: (rules) => rules.narrowest({}),
   noun: 'integration',
   together: (integrations) => `${integrations} do not deliver`,
+  mayFind: () => sql`exists (select from observability_integrations where is_enabled)`,
   find: async ({ tx, now, rules }) => {
     const rule = rules.narrowest({});
     if (!rule) return [];

@@ -3,7 +3,7 @@ import { LocalClock, lengthOf } from '../../lib/times.ts';
 import { paramsIn } from '../rules/narrowest.ts';
 import type { AlertRule } from '../rules/store.ts';
 import type { Condition } from './condition.ts';
-import { listEvents, listOver } from './occurrences.ts';
+import { listEvents, listOver, mayHaveEvents } from './occurrences.ts';
 
 const limitMs = (rule: AlertRule): number => paramsIn(rule, 'late').seconds * 1_000;
 
@@ -14,6 +14,7 @@ export const late: Condition = {
   ruleFor: (rules, { id, agentId }) => rules.narrowest({ scheduleId: id, agentId }),
   noun: 'schedule',
   together: (schedules) => `${schedules} fired late`,
+  mayFind: ({ since }) => mayHaveEvents('late', new Date(since)),
   find: async ({ tx, now, since, rules }) => {
     const beyondMs = Math.min(...rules.enabled.map(limitMs));
     const events = await listEvents(tx, 'late', { since: new Date(since), beyondMs });

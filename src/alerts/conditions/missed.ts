@@ -1,14 +1,17 @@
+import { sql } from '../../database/index.ts';
 import { isolate, sentence } from '../../lib/prose.ts';
 import { LocalClock } from '../../lib/times.ts';
 import { countedFrom, paramsIn } from '../rules/narrowest.ts';
 import type { AlertRule } from '../rules/store.ts';
-import type { Condition, Finding, Look } from './condition.ts';
+import type { AskedLook, Condition, Finding, Look } from './condition.ts';
 import {
   listBlocked,
   listEvents,
   listOver,
   listOverdue,
   listWithoutNext,
+  mayHaveEvents,
+  mayHaveIdle,
   type ScheduleSubject,
 } from './occurrences.ts';
 
@@ -48,11 +51,18 @@ const toFinding = (rule: AlertRule, { schedule, due, cause, says, detail }: Miss
   };
 };
 
+/** What is due for longer than the least grace is overdue; events are read from so long ago as the most of them says. */
+const timesOf = (look: AskedLook): { due: Date; from: Date; most: number } => {
+  const graces = look.rules.enabled.map(graceOf(look));
+  const most = Math.max(...graces);
+  // One that was recorded at once counts when the grace of the rule is over.
+  return { due: new Date(look.now - Math.min(...graces)), from: new Date(look.since - most), most };
+};
+
 const find = async (look: Look): Promise<Finding[]> => {
   const { tx, now, since, rules } = look;
   const graceMs = graceOf(look);
-  const graces = rules.enabled.map(graceMs);
-  const [least, most] = [Math.min(...graces), Math.max(...graces)];
+  const { due: overdue, from, most } = timesOf(look);
   const found = new Map<string, Finding>();
   /** `isIn`: whether it counts for the rule, which is the narrowest. The first finding of a schedule stays. */
   const add = (missed: Missed, isIn: (rule: AlertRule) => boolean): void => {
@@ -62,7 +72,7 @@ const find = async (look: Look): Promise<Finding[]> => {
     found.set(schedule.id, toFinding(rule, missed, now));
   };
 
-  for (const { due, ...schedule } of await listOverdue(tx, new Date(now - least))) {
+  for (const { due, ...schedule } of await listOverdue(tx, overdue)) {
     const at = due.getTime();
     const detail = 'It fires, or is recorded as missed, as soon as a replica that schedules can do so.';
     add(
@@ -70,11 +80,7 @@ const find = async (look: Look): Promise<Finding[]> => {
       (rule) => countedFrom(rule, at) + graceMs(rule) < now,
     );
   }
-  const events = await listEvents(tx, 'missed', {
-    // One that was recorded at once counts when the grace of the rule is over.
-    since: new Date(since - most),
-    inTimeMs: most,
-  });
+  const events = await listEvents(tx, 'missed', { since: from, inTimeMs: most });
   for (const { scheduled_for, at, followed, reason: _, ...schedule } of events) {
     const [due, handled] = [scheduled_for.getTime(), at.getTime()];
     const detail = 'No replica was able to fire it in time, and it is not made up for.';
@@ -112,6 +118,10 @@ export const missed: Condition = {
   ruleFor: (rules, { id, agentId }) => rules.narrowest({ scheduleId: id, agentId }),
   noun: 'schedule',
   together: (schedules) => `${schedules} did not fire in time`,
+  mayFind: (look) => {
+    const { due, from } = timesOf(look);
+    return sql`(${mayHaveIdle(due)} or ${mayHaveEvents('missed', from)})`;
+  },
   find,
   over: (look) => {
     const graceMs = graceOf(look);

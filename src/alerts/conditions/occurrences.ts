@@ -16,12 +16,21 @@ const subject = sql`s.id, coalesce(s.work_item_name, a.name) as name, s.agent_id
 /** `schedules s` of these ids, which are enabled, with its agent. */
 const from = (schedules: RawBuilder<unknown>) => sql`${schedules} s join agents a on a.id = s.agent_id`;
 
+const isOverdue = (due: Date) => sql`next_run_at < ${due}`;
+const isBlocked = sql`last_outcome = 'blocked' and enabled`;
+const isWithoutNext = sql`enabled and next_run_at is null`;
+
+/** Whether there may be schedules that `listOverdue`, `listBlocked` or `listWithoutNext` lists. */
+export const mayHaveIdle = (due: Date): RawBuilder<boolean> =>
+  sql`(exists (select from schedules where ${isOverdue(due)}) or exists (select from schedules where ${isBlocked})
+    or exists (select from schedules where ${isWithoutNext}))`;
+
 /** The schedules that have been due since before `due` and have not fired, those that are due the longest first. */
 export const listOverdue = async (tx: Tx, due: Date): Promise<(ScheduleSubject & { due: Date })[]> => {
   const { rows } = await sql<ScheduleSubject & { due: Date }>`
     select ${subject}, s.next_run_at as due
     from ${from(sql`(select id, agent_id, work_item_name, timezone, next_run_at from schedules
-      where next_run_at < ${due} order by next_run_at limit ${sql.lit(mostFound + 1)})`)}
+      where ${isOverdue(due)} order by next_run_at limit ${sql.lit(mostFound + 1)})`)}
     order by s.next_run_at`.execute(tx);
   return rows;
 };
@@ -31,7 +40,7 @@ export const listWithoutNext = async (tx: Tx): Promise<(ScheduleSubject & { sinc
   const { rows } = await sql<ScheduleSubject & { since: Date }>`
     select ${subject}, greatest(s.updated_at, s.last_occurrence) as since
     from ${from(sql`(select id, agent_id, work_item_name, timezone, updated_at, last_occurrence from schedules
-      where enabled and next_run_at is null order by id limit ${sql.lit(mostFound + 1)})`)}`.execute(tx);
+      where ${isWithoutNext} order by id limit ${sql.lit(mostFound + 1)})`)}`.execute(tx);
   return rows;
 };
 
@@ -61,7 +70,7 @@ export const listBlocked = async (tx: Tx): Promise<OccurrenceEvent[]> => {
   const { rows } = await sql<OccurrenceEvent>`
     select ${subject}, last.scheduled_for, last.at, last.reason, false as followed
     from ${from(sql`(select id, agent_id, work_item_name, timezone, updated_at from schedules
-      where last_outcome = 'blocked' and enabled order by id limit ${sql.lit(mostFound + 1)})`)}
+      where ${isBlocked} order by id limit ${sql.lit(mostFound + 1)})`)}
     cross join lateral (select outcome, reason, at, scheduled_for from occurrences
       where schedule_id = s.id order by id desc limit 1) last
     where last.outcome = 'skipped' and last.at > s.updated_at`.execute(tx);
@@ -73,6 +82,10 @@ const indexed = {
   missed: sql`outcome = 'skipped' and reason = 'missed'`,
   late: sql`outcome in ('fired', 'caught_up') and at - scheduled_for > interval '5 seconds'`,
 };
+
+/** Whether there may be occurrences that `listEvents` lists. */
+export const mayHaveEvents = (which: keyof typeof indexed, since: Date): RawBuilder<boolean> =>
+  sql`exists (select from occurrences where ${indexed[which]} and at > ${since})`;
 
 /**
  * The latest such occurrence of each schedule since a time, if the schedule is enabled and was not edited since. Of many

@@ -64,6 +64,8 @@ export const trigger: Condition = {
   ruleFor: (rules) => rules.narrowest({}),
   noun: 'trigger',
   together: (triggers) => `${triggers} receive nothing, or are far behind`,
+  // What is remembered is forgotten by the look that finds it no longer.
+  mayFind: () => sql`(exists (select from triggers where enabled) or exists (select from alert_conditions))`,
   find: async ({ tx, now, rules, settings }) => {
     const rule = rules.narrowest({});
     if (!rule) return [];

@@ -63,8 +63,10 @@ const roomChannel = 'budget_room';
 const patienceMs = 60_000;
 /** The interval at which all periods are looked at. */
 const sweepEveryMs = 30_000;
-/** The pause between two ticks while there is no budget and nothing asks, if it is less than a third of a lease. */
-const idleEveryMs = 10_000;
+/** The pause between two ticks while there is no budget and nothing asks; a third of a lease if this replica has one. */
+const idleEveryMs = 30_000;
+/** A call asks: the ticks stay as close as its copy of the budgets needs for so long. */
+const askedForMs = 10_000;
 /** The pause before a database that does not respond is asked again for a call that waits. */
 const againMs = 200;
 const mostCallsOfGrant = 50;
@@ -549,10 +551,10 @@ export class BudgetEngine {
     await this.#observe();
     this.#askAgain();
     const holds = this.#shares.size + this.#retired.size + this.#waiters.size > 0;
-    const isAsked = performance.now() - this.#askedAt < idleEveryMs;
+    const isAsked = performance.now() - this.#askedAt < askedForMs;
     // A notification says that there is a budget, and a call confirms that there is none.
     if (this.#lease.copy.budgets.length === 0 && !holds && !isAsked)
-      return Math.min(idleEveryMs, leaseSeconds() * 300);
+      return this.#lease.id === null ? idleEveryMs : Math.min(idleEveryMs, leaseSeconds() * 300);
     // From one beginning to the next: a database that is slow makes the copy old as it is.
     return Math.max(0, this.#lease.everyMs - (performance.now() - began));
   }

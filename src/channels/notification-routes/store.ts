@@ -154,10 +154,15 @@ export const insertSteps = async (tx: Tx, what: Announced, steps: readonly Step[
 
 type TakenStep = Pick<StepRow, 'subject_type' | 'subject_id' | 'channel_id' | 'recipients'>;
 
+const isDue = sql`due_at <= platform_now()`;
+
+/** Whether steps are due. */
+export const someStepIsDue = sql<boolean>`exists (select from route_steps where ${isDue})`;
+
 /** Takes at most `limit` steps that are due. Whoever takes them sends them in the same transaction. */
 export const takeDueSteps = async (tx: Tx, limit: number): Promise<TakenStep[]> => {
   const { rows } = await sql<TakenStep>`delete from route_steps where id in (
-      select id from route_steps where due_at <= platform_now() order by due_at limit ${limit} for update skip locked)
+      select id from route_steps where ${isDue} order by due_at limit ${limit} for update skip locked)
     returning subject_type, subject_id, channel_id, recipients`.execute(tx);
   return rows;
 };

@@ -64,7 +64,7 @@ export const createExperiments = (
     name: 'ends of experiments',
     log,
     tick: async () => {
-      await db.tx(finishExperiments);
+      await db.run(finishExperiments);
       return endsEveryMs;
     },
   });

@@ -173,11 +173,13 @@ export const isDatasetInUse = async (executor: Executor, datasetId: string): Pro
 };
 
 /** Sets the end of experiments whose last trial has ended. */
-export const finishExperiments = async (tx: Tx): Promise<void> => {
+export const finishExperiments = async (executor: Executor): Promise<void> => {
   await sql`update experiments e set finished_at = coalesce(
       (select max(t.finished_at) from trials t where t.experiment_id = e.id), platform_now())
     where e.finished_at is null and not exists (
-      select from trials t where t.experiment_id = e.id and t.status in ('queued', 'running'))`.execute(tx);
+      select from trials t where t.experiment_id = e.id and t.status in ('queued', 'running'))`.execute(
+    executor,
+  );
 };
 
 export const deleteExperimentRow = async (tx: Tx, id: string): Promise<void> => {

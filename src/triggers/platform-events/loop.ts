@@ -4,11 +4,11 @@ import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
 import type { Deliveries } from '../deliveries/deliveries.ts';
 import type { Delivery } from '../deliveries/delivery.ts';
-import type { Kind, SettingsOf, SettingsStore } from '../settings.ts';
+import type { SettingsOf, SettingsStore } from '../settings.ts';
 import {
   type DueAbsence,
   findLastSeen,
-  isKindEnabled,
+  isKindInUse,
   listDueAbsences,
   listPending,
   type PendingEvent,
@@ -19,19 +19,20 @@ import {
 const everyMs = 400;
 const mostAtOnce = 500;
 const absencesEveryMs = 1_000;
-/** The pause while no trigger of the kind is enabled, and the time after which that is asked again. A notification says it. */
+/** The pause while no trigger of the kind is in use, and the time after which that is asked again. A notification says it. */
 const idleEveryMs = 30_000;
 
-/** Runs `look` while a trigger of the kind is enabled. Resolves to the pause after it, in milliseconds. */
-const whileEnabled = (db: Database, kind: Kind, look: () => Promise<number>): (() => Promise<number>) => {
-  let enabledUntil = Number.NEGATIVE_INFINITY;
+/** Runs `look` while a trigger of the kind is in use. Resolves to the pause after it, in milliseconds. */
+const whileInUse = (
+  db: Database,
+  kind: 'work_item' | 'absence',
+  look: () => Promise<number>,
+): (() => Promise<number>) => {
+  let inUseUntil = Number.NEGATIVE_INFINITY;
   return async () => {
-    if (performance.now() >= enabledUntil) {
-      if (!(await db.run((executor) => isKindEnabled(executor, kind)))) {
-        await look();
-        return idleEveryMs;
-      }
-      enabledUntil = performance.now() + idleEveryMs;
+    if (performance.now() >= inUseUntil) {
+      if (!(await db.run((executor) => isKindInUse(executor, kind)))) return idleEveryMs;
+      inUseUntil = performance.now() + idleEveryMs;
     }
     return look();
   };
@@ -69,7 +70,7 @@ export const transitionsLoop = (db: Database, log: Logger, deliveries: Deliverie
     name: 'events of Work Items',
     log,
     maxRetryMs: 2_000,
-    tick: whileEnabled(db, 'work_item', async () => {
+    tick: whileInUse(db, 'work_item', async () => {
       const pending = await db.run((executor) => listPending(executor, mostAtOnce));
       if (pending.length === 0) return everyMs;
       await deliveries.deliverAll(pending.map(toDelivery));
@@ -141,7 +142,7 @@ export const absencesLoop = (db: Database, log: Logger, deliveries: Deliveries, 
     name: 'absences',
     log,
     maxRetryMs: 2_000,
-    tick: whileEnabled(db, 'absence', async () => {
+    tick: whileInUse(db, 'absence', async () => {
       for (const row of await db.run(listDueAbsences)) {
         const { settings } = store.open({ ...row, kind: 'absence' }) as { settings: SettingsOf['absence'] };
         await checkAbsence(db, deliveries, row, settings);

@@ -11,21 +11,26 @@ export interface PendingEvent {
   body: Record<string, unknown> & { id: string };
 }
 
-/** The events that wait to be judged, the oldest first. Those of a deleted trigger are left to retention. */
+/** The events `e` that wait to be judged. Those of a deleted trigger are left to retention. */
+const pending = sql`from trigger_events e join triggers t on t.id = e.trigger_id
+  where e.outcome = 'pending' and e.pending_event is not null`;
+
+/** The events that wait to be judged, the oldest first. */
 export const listPending = async (executor: Executor, limit: number): Promise<PendingEvent[]> => {
   const { rows } = await sql<PendingEvent>`
-    select e.id, e.trigger_id, e.event_id, e.type, e.at, e.depth, e.pending_event as body from trigger_events e
-    join triggers t on t.id = e.trigger_id
-    where e.outcome = 'pending' and e.pending_event is not null order by e.id limit ${limit}`.execute(
-    executor,
-  );
+    select e.id, e.trigger_id, e.event_id, e.type, e.at, e.depth, e.pending_event as body
+    ${pending} order by e.id limit ${limit}`.execute(executor);
   return rows;
 };
 
-/** Whether a trigger of the kind is enabled. */
-export const isKindEnabled = async (executor: Executor, kind: Kind): Promise<boolean> => {
+/** Whether a trigger of the kind is enabled, or one that was still has events that wait to be judged. */
+export const isKindInUse = async (
+  executor: Executor,
+  kind: Extract<Kind, 'work_item' | 'absence'>,
+): Promise<boolean> => {
   const { rows } = await sql<{ is: boolean }>`
-    select exists (select from triggers where kind = ${kind} and enabled) as is`.execute(executor);
+    select (exists (select from triggers where kind = ${kind} and enabled)
+      or (${kind}::text = 'work_item' and exists (select ${pending}))) as is`.execute(executor);
   return rows[0]!.is;
 };
 
