@@ -572,7 +572,8 @@ export class BudgetEngine {
     const spent = [...this.#spent];
     this.#spent.clear();
     const { version, budgets } = this.#lease.copy;
-    const isDue = performance.now() - this.#sweptAt >= sweepEveryMs || this.#roomFor !== version;
+    const isOld = budgets.length > 0 && performance.now() - this.#sweptAt >= sweepEveryMs;
+    const isDue = isOld || this.#roomFor !== version;
     try {
       if (isDue || spent.length > 0) await observer?.spent(isDue ? null : spent);
       if (isDue) this.#sweptAt = performance.now();
