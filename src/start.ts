@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module';
+import { setFlagsFromString } from 'node:v8';
 import { ConfigError, readConfig } from './config.ts';
 import { messageOf } from './lib/errors.ts';
 import { createLogger } from './lib/log.ts';
@@ -10,6 +11,14 @@ const stopWithinMs = 19_500;
 const refuse = (mistakes: string[]): never => {
   for (const mistake of mistakes) process.stderr.write(`configuration: ${mistake}\n`);
   process.exit(1);
+};
+
+/**
+ * From here on the engine collects its heap when that has grown by half, not when it is four times as large (decision
+ * 0105). During the start that would be four times, and an eighth of the processor time.
+ */
+const holdLessMemory = (): void => {
+  if (process.versions.node.startsWith('24.')) setFlagsFromString('--heap-growing-percent=50');
 };
 
 const main = async (): Promise<void> => {
@@ -63,6 +72,7 @@ const main = async (): Promise<void> => {
     'Agent Platform is ready',
   );
   flushCompileCache();
+  holdLessMemory();
 };
 
 const [major = 0] = process.versions.node.split('.').map(Number);
