@@ -1,8 +1,15 @@
 import type { Executor } from '../../database/index.ts';
 import { ClosedSpans } from '../../lib/closed-spans.ts';
 import { hourMs, hourOf, hoursBetween, sumsOf } from '../../lib/hours.ts';
+import { SparedRead } from '../../lib/spared-read.ts';
 import { countDueByHour, ExpectedOccurrences } from './expected.ts';
-import { countHandled, countSchedules, type HandledCount, listDue } from './numbers-store.ts';
+import {
+  countHandled,
+  countSchedules,
+  type HandledCount,
+  listDue,
+  type TimesCount,
+} from './numbers-store.ts';
 
 const spanMs = 5 * 60_000;
 /** Occurrences to come are shown this far ahead. */
@@ -13,11 +20,13 @@ const mostDue = 1_000;
 /** The numbers of schedules in the Overview. What is over is kept from one look to the next. */
 export class ScheduleNumbers {
   readonly #handled = new ClosedSpans<HandledCount>(spanMs);
+  /** Reads all schedules: 0.5 s for a million. */
+  readonly #times = new SparedRead<TimesCount[]>();
   readonly #expected = new ExpectedOccurrences();
 
   /** Schedules, what was handled in each hour since `from`, and what is to come in the next hours. */
   async read(executor: Executor, from: number, now: number) {
-    const times = await countSchedules(executor);
+    const times = await this.#times.value(() => countSchedules(executor));
     const counts = await this.#handled.read(hourOf(from), now, (begin) =>
       countHandled(executor, begin, spanMs),
     );
