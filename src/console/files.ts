@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { type PageFiles, pageTags } from './page-files.ts';
+import { type Asked, type PageFiles, pageTags } from './page-files.ts';
 
 /** A file in the encodings that it was built with. */
 export interface BuiltFile {
@@ -18,8 +18,8 @@ export interface BuiltFiles {
   index: string;
   /** approve.html, which is a page of its own, with the placeholder for who is signed in; null if the build has none. */
   approve: string | null;
-  /** The tags that load the files of the page at a path. */
-  tagsOf: (path: string) => string;
+  /** The tags that load the files of the page at a path, and what it reads first. */
+  tagsOf: (asked: Asked) => string;
   /** Files by path, `/assets/app.js`. */
   byPath: ReadonlyMap<string, BuiltFile>;
 }
@@ -27,7 +27,7 @@ export interface BuiltFiles {
 /** The hash of what the build was made from. The build writes it last. */
 const builtFile = '.built';
 
-/** List of the files that each page loads. It is not served. */
+/** List of what each page loads. It is not served. */
 const pagesFile = '.vite/pages.json';
 
 const pageNames = ['/index.html', '/approve.html'];

@@ -78,10 +78,15 @@ const escapeAttribute = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
 /** index.html for one response. */
-const indexPage = ({ index, tagsOf }: BuiltFiles, path: string, me: string | null): SiteResponse => {
+const indexPage = (
+  { index, tagsOf }: BuiltFiles,
+  { path, hasQuery }: SiteRequest,
+  me: string | null,
+): SiteResponse => {
   const nonce = randomBytes(16).toString('base64');
+  const operations = me === null ? [] : (JSON.parse(me) as Me).operations;
   const text = index
-    .replace('</head>', () => `${tagsOf(path)}</head>`)
+    .replace('</head>', () => `${tagsOf({ path, hasQuery, operations })}</head>`)
     .replaceAll('__CSP_NONCE__', nonce)
     .replace('__ME__', () => escapeAttribute(me ?? ''));
   return page(200, text, nonce);
@@ -106,6 +111,7 @@ const viewerOf = (me: string | null): string => {
 };
 
 interface Me {
+  operations: string[];
   principal: { id: string; name: string; role: string };
   branding: { logo_data_url: string; logo_dark_data_url: string };
 }
@@ -143,5 +149,5 @@ export const serveConsole =
         200,
         built.approve.replace('__ME__', () => escapeAttribute(viewerOf(me))),
       );
-    return indexPage(built, path, me);
+    return indexPage(built, request, me);
   };

@@ -11,6 +11,7 @@ export interface SiteResponse {
 export interface SiteRequest {
   /** As it was sent, not decoded, and without the query. */
   path: string;
+  hasQuery: boolean;
   headers: IncomingHttpHeaders;
   /** Resolves to the body of `GET path` for the same caller; null if the response is no 200. */
   read(path: string): Promise<string | null>;
@@ -37,7 +38,7 @@ export const siteResponse = async (
   const isBelow = (other: string) => path === other || path.startsWith(`${other}/`);
   if (programPaths.some(isBelow) || reserved.some(isBelow)) return null;
   for (const site of sites) {
-    const response = await site({ path, headers, read });
+    const response = await site({ path, hasQuery: url.length > path.length, headers, read });
     if (response) return response;
   }
   return null;

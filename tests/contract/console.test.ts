@@ -328,6 +328,26 @@ describe('the application', () => {
         }
       });
 
+      test('and with it what the page reads first, of which other addresses and callers are told nothing', async () => {
+        const cookie = (await signIn(at(), adminKey)).cookie;
+        const readsIn = async (path: string, headers: Record<string, string>) => {
+          const { text } = await client(at().test.origin).get(path, {
+            headers: { ...navigation, ...headers },
+          });
+          return [...text.matchAll(/<link rel="preload" as="fetch" crossorigin href="([^"]*)">/g)].map(
+            ([, address]) => address,
+          );
+        };
+        expect(await readsIn('/', { cookie })).toEqual(['/app/api/overview?hours=24']);
+        expect(await readsIn('/agents/0198', { cookie })).toEqual([
+          '/app/api/agents/0198/overview',
+          '/api/v2/agents/0198',
+        ]);
+        for (const path of ['/schedules?state=paused', '/agents/a%22b', '/agents/new'])
+          expect(await readsIn(path, { cookie }), path).toEqual([]);
+        expect(await readsIn('/', {})).toEqual([]);
+      });
+
       test('in the approval page only the name and the role, and no large logo', async () => {
         const cookie = (await signIn(at(), adminKey)).cookie;
         const asked = await client(at().test.origin).get('/app/api/me', { headers: { cookie } });

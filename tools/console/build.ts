@@ -63,7 +63,7 @@ export const buildConsole = async (root: string, hash: string): Promise<void> =>
         build: { outDir, emptyOutDir: false },
       });
     }
-    writePageFiles(root, outDir);
+    await writePageFiles(root, outDir);
     await compress(outDir);
     writeFileSync(join(outDir, builtFile), hash);
     // A new temporary folder is its owner's alone, and the platform may run as another user.

@@ -32,6 +32,7 @@ export {
   type Params,
   type QueryOf,
   type ReadId,
+  readOf,
   urlOf,
 } from './operations.ts';
 export { listPolling, polling } from './polling.ts';

@@ -86,6 +86,14 @@ export const addressOf = <O extends OperationId>(
     query as Query,
   );
 
+/** A read by its operation and whole address. */
+export type Read = readonly [operation: ReadId, address: string];
+
+export const readOf = <O extends ReadId>(operation: O, params: Params<O>, query?: QueryOf<O>): Read => [
+  operation,
+  addressOf(operation, params, query),
+];
+
 /** The whole address of an operation, for commands. `baseUrl` is that of the API: `https://host/api/v2`. */
 export const urlOf = <O extends OperationId>(
   baseUrl: string,

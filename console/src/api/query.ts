@@ -15,7 +15,9 @@ import {
   type Output,
   type Params,
   type QueryOf,
+  type Read,
   type ReadId,
+  readOf,
 } from './operations.ts';
 import { nextPoll } from './polling.ts';
 import { ApiProblem, type Reply, request } from './request.ts';
@@ -136,21 +138,20 @@ export const useOperation = <O extends ReadId>(
 };
 
 /** Asks for the data of a page while its code is still on its way: `useOperation` then takes the response. */
-export const readEarly = <O extends ReadId>(operation: O, params: Params<O>, query?: QueryOf<O>): void => {
-  const queryKey = keyOf(operation, params, query);
+export const readEarly = (queryKey: Read): void => {
   const [, address] = queryKey;
   if (early.has(address)) return;
   early.add(address);
   void queryClient.prefetchQuery({ queryKey, queryFn: ({ signal }) => fetchReply(address, signal) });
 };
 
-/** Asks for the first page of a `ListPage`, if its address has no filter. */
+/** The first page of a `ListPage`, if its address has no filter. */
 export const readList =
   (operation: ReadId) =>
-  ({ search }: { search: object }): void => {
-    if (Object.values(search).every((value) => value === undefined))
-      readEarly(operation, {} as Params<ReadId>, { limit: 50 } as QueryOf<ReadId>);
-  };
+  ({ search }: { search: object }): Read[] =>
+    Object.values(search).every((value) => value === undefined)
+      ? [readOf(operation, {} as Params<ReadId>, { limit: 50 } as QueryOf<ReadId>)]
+      : [];
 
 /** Reads these operations again, whatever their parameters, where a page shows them. */
 export const refresh = (...operations: readonly OperationId[]): Promise<void> =>
@@ -208,13 +209,14 @@ export const usePostQuery = <O extends OperationId>(
   return toLoadState(result);
 };
 
-// A page is looked at while it is visible, whether or not its window has the focus of the keyboard.
-focusManager.setEventListener((onFocus) => {
-  const listener = () => onFocus();
-  addEventListener('visibilitychange', listener);
-  addEventListener('focus', listener);
-  return () => {
-    removeEventListener('visibilitychange', listener);
-    removeEventListener('focus', listener);
-  };
-});
+/** A page is looked at while it is visible, whether or not its window has the focus of the keyboard. */
+export const watchVisibility = (): void =>
+  focusManager.setEventListener((onFocus) => {
+    const listener = () => onFocus();
+    addEventListener('visibilitychange', listener);
+    addEventListener('focus', listener);
+    return () => {
+      removeEventListener('visibilitychange', listener);
+      removeEventListener('focus', listener);
+    };
+  });

@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { getMe } from '../api/me.ts';
-import type { OperationId } from '../api/operations.ts';
+import type { OperationId, Read } from '../api/operations.ts';
+import { readEarly } from '../api/query.ts';
 
 export type PathParams<P extends string> = P extends `${string}$${infer Rest}`
   ? Rest extends `${infer Name}/${infer More}`
@@ -14,8 +15,11 @@ interface Page<P extends string, S extends object> {
   search: (raw: Record<string, unknown>) => S;
   /** The operation that the page depends on: who may not call it is told which role may. */
   operation: OperationId;
-  /** Asks for the page's first data (`readEarly`), in the words of the page, while its code is on its way. */
-  first?: (address: { params: PathParams<P>; search: S }) => void;
+  /**
+   * What the page reads first, in the words of the page: it is asked for while the code of the page is on its way. It
+   * follows from the address alone.
+   */
+  first?: (address: { params: PathParams<P>; search: S }) => readonly Read[];
   /** The module of the component, and its name there. It is loaded when someone goes to it or points at a link to it. */
   component: readonly [load: () => Promise<object>, name: string];
 }
@@ -23,7 +27,7 @@ interface Page<P extends string, S extends object> {
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
     operation?: OperationId;
-    first?: (address: { params: object; search: object }) => void;
+    first?: (address: { params: object; search: object }) => readonly Read[];
   }
 }
 
@@ -33,10 +37,11 @@ export const shell = createRoute({ getParentRoute: () => root, id: 'shell' });
 
 /** Asks for the first data of a page. Only if the person may see it: a refusal would be in the audit log. */
 export const askFirst = (
-  { operation, first }: { operation?: OperationId; first?: (address: never) => void },
+  { operation, first }: { operation?: OperationId; first?: (address: never) => readonly Read[] },
   address: { params: object; search: object },
 ): void => {
-  if (operation && getMe()?.operations.includes(operation)) first?.(address as never);
+  if (!operation || !getMe()?.operations.includes(operation)) return;
+  for (const read of first?.(address as never) ?? []) readEarly(read);
 };
 
 /** A page inside the frame. Its folder exports it in `routes.ts`, and `app/router.tsx` lists the folders. */

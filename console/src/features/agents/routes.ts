@@ -1,4 +1,5 @@
-import { readEarly, readList } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
+import { readList } from '../../api/query.ts';
 import { page } from '../../routing/page.ts';
 import { agentSearch, agentsSearch, newAgentSearch } from './search.ts';
 
@@ -20,10 +21,10 @@ export const agentsPages = [
     path: '/agents/$agentId',
     search: agentSearch,
     operation: 'getAgent',
-    first: ({ params: { agentId }, search }) => {
-      readEarly('getAgentOverview', { agent_id: agentId });
-      if ((search.tab ?? 'overview') === 'overview') readEarly('getAgent', { agent_id: agentId });
-    },
+    first: ({ params: { agentId }, search }) => [
+      readOf('getAgentOverview', { agent_id: agentId }),
+      ...((search.tab ?? 'overview') === 'overview' ? [readOf('getAgent', { agent_id: agentId })] : []),
+    ],
     component: [() => import('./AgentPage.tsx'), 'AgentPage'],
   }),
 ] as const;

@@ -1,4 +1,4 @@
-import { readEarly } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
 import { page } from '../../routing/page.ts';
 import { noSearch } from '../../routing/search.ts';
 import { alertsSearch } from './search.ts';
@@ -14,7 +14,7 @@ export const alertsPages = [
     path: '/alerts/$alertId',
     search: noSearch,
     operation: 'getAlert',
-    first: ({ params: { alertId } }) => readEarly('getAlert', { alert_id: alertId }),
+    first: ({ params: { alertId } }) => [readOf('getAlert', { alert_id: alertId })],
     component: [() => import('./AlertPage.tsx'), 'AlertPage'],
   }),
   page({
@@ -27,7 +27,7 @@ export const alertsPages = [
     path: '/alert-rules/$alertRuleId',
     search: noSearch,
     operation: 'getNamedAlertRule',
-    first: ({ params: { alertRuleId } }) => readEarly('getNamedAlertRule', { alert_rule_id: alertRuleId }),
+    first: ({ params: { alertRuleId } }) => [readOf('getNamedAlertRule', { alert_rule_id: alertRuleId })],
     component: [() => import('./AlertRulePage.tsx'), 'AlertRulePage'],
   }),
 ] as const;

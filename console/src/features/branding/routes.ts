@@ -1,4 +1,4 @@
-import { readEarly } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
 import { page } from '../../routing/page.ts';
 import { noSearch } from '../../routing/search.ts';
 
@@ -7,7 +7,7 @@ export const brandingPages = [
     path: '/branding',
     search: noSearch,
     operation: 'getBranding',
-    first: () => readEarly('getBranding', {}),
+    first: () => [readOf('getBranding', {})],
     component: [() => import('./BrandingPage.tsx'), 'BrandingPage'],
   }),
 ] as const;

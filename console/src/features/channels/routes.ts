@@ -1,4 +1,5 @@
-import { readEarly, readList } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
+import { readList } from '../../api/query.ts';
 import { page } from '../../routing/page.ts';
 import { noSearch } from '../../routing/search.ts';
 import { channelsSearch } from './search.ts';
@@ -21,7 +22,7 @@ export const channelsPages = [
     path: '/channels/$channelId',
     search: noSearch,
     operation: 'getChannel',
-    first: ({ params: { channelId } }) => readEarly('getChannel', { channel_id: channelId }),
+    first: ({ params: { channelId } }) => [readOf('getChannel', { channel_id: channelId })],
     component: [() => import('./ChannelPage.tsx'), 'ChannelPage'],
   }),
 ] as const;

@@ -1,5 +1,13 @@
 import { useState } from 'react';
-import { type LoadState, perform, readEarly, useAction, useOperation, useUnsaved } from '../../api/index.ts';
+import {
+  type LoadState,
+  perform,
+  readEarly,
+  readOf,
+  useAction,
+  useOperation,
+  useUnsaved,
+} from '../../api/index.ts';
 import type { LabelQueue, NamedExperiment, TrialDetail } from '../../api/types.gen.ts';
 import { Messages } from '../../messages/index.ts';
 import { to } from '../../routing/to.ts';
@@ -104,7 +112,7 @@ const Asking = ({
     const trial = got.data;
     if (!trial || trial.id !== trialId) return;
     const next = ids[done.length + 1];
-    if (next !== undefined) readEarly('getTrialDetail', paramsOf(next));
+    if (next !== undefined) readEarly(readOf('getTrialDetail', paramsOf(next)));
     if (verdict !== null) {
       const body = { grader, verdict, ...(comment.trim() !== '' && { comment: comment.trim() }) };
       await perform('labelTrial', paramsOf(trial.id), { body });

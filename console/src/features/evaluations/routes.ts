@@ -1,4 +1,4 @@
-import { readEarly } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
 import { page } from '../../routing/page.ts';
 import { noSearch } from '../../routing/search.ts';
 import { compareSearch, datasetSearch, evaluationsSearch, experimentSearch, labelSearch } from './search.ts';
@@ -14,32 +14,33 @@ export const evaluationsPages = [
     path: '/evaluations/datasets/$datasetId',
     search: datasetSearch,
     operation: 'getDataset',
-    first: ({ params: { datasetId } }) => readEarly('getDataset', { dataset_id: datasetId }),
+    first: ({ params: { datasetId } }) => [readOf('getDataset', { dataset_id: datasetId })],
     component: [() => import('./DatasetPage.tsx'), 'DatasetPage'],
   }),
   page({
     path: '/evaluations/datasets/$datasetId/cases/$caseId',
     search: noSearch,
     operation: 'getCase',
-    first: ({ params: { datasetId, caseId } }) => {
-      readEarly('getCase', { dataset_id: datasetId, case_id: caseId });
-      readEarly('getDataset', { dataset_id: datasetId });
-    },
+    first: ({ params: { datasetId, caseId } }) => [
+      readOf('getCase', { dataset_id: datasetId, case_id: caseId }),
+      readOf('getDataset', { dataset_id: datasetId }),
+    ],
     component: [() => import('./CasePage.tsx'), 'CasePage'],
   }),
   page({
     path: '/evaluations/experiments/$experimentId',
     search: experimentSearch,
     operation: 'getNamedExperiment',
-    first: ({ params: { experimentId } }) => readEarly('getNamedExperiment', { experiment_id: experimentId }),
+    first: ({ params: { experimentId } }) => [readOf('getNamedExperiment', { experiment_id: experimentId })],
     component: [() => import('./ExperimentPage.tsx'), 'ExperimentPage'],
   }),
   page({
     path: '/evaluations/experiments/$experimentId/trials/$trialId',
     search: noSearch,
     operation: 'getTrialDetail',
-    first: ({ params: { experimentId, trialId } }) =>
-      readEarly('getTrialDetail', { experiment_id: experimentId, trial_id: trialId }),
+    first: ({ params: { experimentId, trialId } }) => [
+      readOf('getTrialDetail', { experiment_id: experimentId, trial_id: trialId }),
+    ],
     component: [() => import('./TrialPage.tsx'), 'TrialPage'],
   }),
   page({

@@ -1,4 +1,4 @@
-import { readEarly } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
 import { page } from '../../routing/page.ts';
 import { noSearch } from '../../routing/search.ts';
 import { integrationSearch, integrationsSearch } from './search.ts';
@@ -8,7 +8,7 @@ export const integrationsPages = [
     path: '/integrations',
     search: integrationsSearch,
     operation: 'listObservabilityIntegrations',
-    first: () => readEarly('listIntegrations', {}),
+    first: () => [readOf('listIntegrations', {})],
     component: [() => import('./IntegrationsPage.tsx'), 'IntegrationsPage'],
   }),
   page({
@@ -21,7 +21,7 @@ export const integrationsPages = [
     path: '/integrations/$integrationId',
     search: integrationSearch,
     operation: 'getObservabilityIntegration',
-    first: ({ params }) => readEarly('getIntegration', { integration_id: params.integrationId }),
+    first: ({ params }) => [readOf('getIntegration', { integration_id: params.integrationId })],
     component: [() => import('./IntegrationPage.tsx'), 'IntegrationPage'],
   }),
 ] as const;

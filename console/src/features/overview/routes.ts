@@ -1,4 +1,4 @@
-import { readEarly } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
 import { page } from '../../routing/page.ts';
 import { overviewQuery, overviewSearch } from './search.ts';
 
@@ -7,7 +7,7 @@ export const overviewPages = [
     path: '/',
     search: overviewSearch,
     operation: 'getOverview',
-    first: () => readEarly('getOverview', {}, overviewQuery),
+    first: () => [readOf('getOverview', {}, overviewQuery)],
     component: [() => import('./OverviewPage.tsx'), 'OverviewPage'],
   }),
 ] as const;

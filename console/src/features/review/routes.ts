@@ -1,4 +1,4 @@
-import { readEarly } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
 import { page } from '../../routing/page.ts';
 import { reviewQuery, reviewSearch } from './search.ts';
 
@@ -7,7 +7,7 @@ export const reviewPages = [
     path: '/review',
     search: reviewSearch,
     operation: 'listWorkItems',
-    first: ({ search }) => readEarly('searchWorkItems', {}, reviewQuery(search)),
+    first: ({ search }) => [readOf('searchWorkItems', {}, reviewQuery(search))],
     component: [() => import('./ReviewPage.tsx'), 'ReviewPage'],
   }),
   page({

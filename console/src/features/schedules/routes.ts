@@ -1,4 +1,4 @@
-import { readEarly } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
 import { page } from '../../routing/page.ts';
 import { noSearch } from '../../routing/search.ts';
 import { ledgerQuery, listQuery, newScheduleSearch, scheduleSearch, schedulesSearch } from './search.ts';
@@ -8,16 +8,15 @@ export const schedulesPages = [
     path: '/schedules',
     search: schedulesSearch,
     operation: 'listSchedules',
-    first: ({ search }) => {
-      if ((search.view ?? 'list') === 'list') readEarly('listAllSchedules', {}, listQuery(search));
-    },
+    first: ({ search }) =>
+      (search.view ?? 'list') === 'list' ? [readOf('listAllSchedules', {}, listQuery(search))] : [],
     component: [() => import('./SchedulesPage.tsx'), 'SchedulesPage'],
   }),
   page({
     path: '/schedules/new',
     search: newScheduleSearch,
     operation: 'createSchedule',
-    first: () => readEarly('listAgentSummaries', {}, { mode: 'worker', limit: 50 }),
+    first: () => [readOf('listAgentSummaries', {}, { mode: 'worker', limit: 50 })],
     component: [() => import('./NewSchedulePage.tsx'), 'NewSchedulePage'],
   }),
   page({
@@ -30,11 +29,12 @@ export const schedulesPages = [
     path: '/agents/$agentId/schedules/$scheduleId',
     search: scheduleSearch,
     operation: 'getSchedule',
-    first: ({ params: { agentId, scheduleId }, search }) => {
-      readEarly('findSchedule', { schedule_id: scheduleId });
-      if ((search.tab ?? 'occurrences') === 'occurrences')
-        readEarly('listOccurrences', { agent_id: agentId, schedule_id: scheduleId }, ledgerQuery(search));
-    },
+    first: ({ params: { agentId, scheduleId }, search }) => [
+      readOf('findSchedule', { schedule_id: scheduleId }),
+      ...((search.tab ?? 'occurrences') === 'occurrences'
+        ? [readOf('listOccurrences', { agent_id: agentId, schedule_id: scheduleId }, ledgerQuery(search))]
+        : []),
+    ],
     component: [() => import('./SchedulePage.tsx'), 'SchedulePage'],
   }),
   page({

@@ -1,4 +1,4 @@
-import { readEarly } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
 import { page } from '../../routing/page.ts';
 import { settingsSearch } from './search.ts';
 
@@ -7,10 +7,7 @@ export const settingsPages = [
     path: '/settings',
     search: settingsSearch,
     operation: 'getAdvancedSettings',
-    first: () => {
-      readEarly('getAdvancedSettingsSchema', {});
-      readEarly('getAdvancedSettings', {});
-    },
+    first: () => [readOf('getAdvancedSettingsSchema', {}), readOf('getAdvancedSettings', {})],
     component: [() => import('./SettingsPage.tsx'), 'SettingsPage'],
   }),
 ] as const;

@@ -1,4 +1,4 @@
-import { readEarly } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
 import { page } from '../../routing/page.ts';
 import { statusSearch } from './search.ts';
 
@@ -7,7 +7,7 @@ export const statusPages = [
     path: '/status',
     search: statusSearch,
     operation: 'getStatus',
-    first: () => readEarly('getStatus', {}),
+    first: () => [readOf('getStatus', {})],
     component: [() => import('./StatusPage.tsx'), 'StatusPage'],
   }),
 ] as const;

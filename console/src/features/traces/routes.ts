@@ -1,4 +1,4 @@
-import { readEarly } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
 import { page } from '../../routing/page.ts';
 import { compareSearch, traceSearch, tracesSearch } from './search.ts';
 
@@ -19,7 +19,7 @@ export const tracesPages = [
     path: '/traces/$traceId',
     search: traceSearch,
     operation: 'getTrace',
-    first: ({ params: { traceId } }) => readEarly('getTrace', { trace_id: traceId }),
+    first: ({ params: { traceId } }) => [readOf('getTrace', { trace_id: traceId })],
     component: [() => import('./TracePage.tsx'), 'TracePage'],
   }),
 ] as const;

@@ -1,4 +1,5 @@
-import { readEarly, readList } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
+import { readList } from '../../api/query.ts';
 import { page } from '../../routing/page.ts';
 import { noSearch } from '../../routing/search.ts';
 import { eventsQuery, newTriggerSearch, triggerSearch, triggersSearch } from './search.ts';
@@ -27,11 +28,12 @@ export const triggersPages = [
     path: '/agents/$agentId/triggers/$triggerId',
     search: triggerSearch,
     operation: 'getTrigger',
-    first: ({ params: { agentId, triggerId }, search }) => {
-      readEarly('getTrigger', { agent_id: agentId, trigger_id: triggerId });
-      if ((search.tab ?? 'events') === 'events')
-        readEarly('listTriggerEvents', { agent_id: agentId, trigger_id: triggerId }, eventsQuery(search));
-    },
+    first: ({ params: { agentId, triggerId }, search }) => [
+      readOf('getTrigger', { agent_id: agentId, trigger_id: triggerId }),
+      ...((search.tab ?? 'events') === 'events'
+        ? [readOf('listTriggerEvents', { agent_id: agentId, trigger_id: triggerId }, eventsQuery(search))]
+        : []),
+    ],
     component: [() => import('./TriggerPage.tsx'), 'TriggerPage'],
   }),
   page({

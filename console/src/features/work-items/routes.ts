@@ -1,4 +1,4 @@
-import { readEarly } from '../../api/query.ts';
+import { readOf } from '../../api/operations.ts';
 import { page } from '../../routing/page.ts';
 import { listQuery } from './list/filters.ts';
 import { newWorkItemSearch, workItemSearch, workItemsSearch } from './search.ts';
@@ -8,7 +8,7 @@ export const workItemsPages = [
     path: '/work-items',
     search: workItemsSearch,
     operation: 'listWorkItems',
-    first: ({ search }) => readEarly('searchWorkItems', {}, listQuery(search)),
+    first: ({ search }) => [readOf('searchWorkItems', {}, listQuery(search))],
     component: [() => import('./WorkItemsPage.tsx'), 'WorkItemsPage'],
   }),
   page({
@@ -21,7 +21,7 @@ export const workItemsPages = [
     path: '/work-items/$workItemId',
     search: workItemSearch,
     operation: 'getWorkItem',
-    first: ({ params }) => readEarly('getWorkItemDetail', { work_item_id: params.workItemId }),
+    first: ({ params }) => [readOf('getWorkItemDetail', { work_item_id: params.workItemId })],
     component: [() => import('./WorkItemPage.tsx'), 'WorkItemPage'],
   }),
 ] as const;
