@@ -30,7 +30,7 @@ import { tracesPages } from '../features/traces/routes.ts';
 import { triggersPages } from '../features/triggers/routes.ts';
 import { usersPages } from '../features/users/routes.ts';
 import { workItemsPages } from '../features/work-items/routes.ts';
-import { askFirst, root, shell } from '../routing/page.ts';
+import { root, shell } from '../routing/page.ts';
 import { parseSearch, stringifySearch } from '../routing/search.ts';
 import { Crashed, CrashedAlone, NotFound } from './Fallbacks.tsx';
 import { LoadAgain } from './LoadAgain.tsx';
@@ -101,12 +101,3 @@ declare module '@tanstack/react-router' {
     router: typeof router;
   }
 }
-
-/**
- * Sends the first requests of the page that the address names, while the code of that page is still loading. Only if the
- * server wrote into the page who is signed in.
- */
-export const requestFirst = (): void => {
-  const match = router.matchRoutes(router.latestLocation).at(-1);
-  if (match) askFirst(match.staticData, match);
-};

@@ -36,7 +36,7 @@ export const root = createRootRoute();
 export const shell = createRoute({ getParentRoute: () => root, id: 'shell' });
 
 /** Asks for the first data of a page. Only if the person may see it: a refusal would be in the audit log. */
-export const askFirst = (
+const askFirst = (
   { operation, first }: { operation?: OperationId; first?: (address: never) => readonly Read[] },
   address: { params: object; search: object },
 ): void => {
