@@ -1,4 +1,4 @@
-import { useId, useRef, useSyncExternalStore } from 'react';
+import { useId, useRef, useState, useSyncExternalStore } from 'react';
 import { subscribePreferences, writePreference } from '../base/preferences.ts';
 import { shell } from '../text/en/shell.ts';
 import { useZoneChoice, zoneChoices } from '../time/zone.ts';
@@ -46,18 +46,30 @@ export const DisplayChoices = ({ onHelp }: { onHelp: () => void }) => {
 export const Display = ({ label, onHelp }: { label: string; onHelp: () => void }) => {
   const id = useId();
   const panel = useRef<HTMLDivElement>(null);
+  // The frame is painted before anyone has opened it, and its controls cost more than the rest of the rail.
+  const [opened, setOpened] = useState(false);
   return (
     <>
       <Button kind="quiet" small popoverTarget={id} aria-label={`${shell.display}: ${label}`}>
         {label}
       </Button>
-      <div ref={panel} id={id} popover="auto" role="dialog" aria-label={shell.display} className={css.panel}>
-        <DisplayChoices
-          onHelp={() => {
-            panel.current?.hidePopover();
-            onHelp();
-          }}
-        />
+      <div
+        ref={panel}
+        id={id}
+        popover="auto"
+        role="dialog"
+        aria-label={shell.display}
+        className={css.panel}
+        onBeforeToggle={() => setOpened(true)}
+      >
+        {opened && (
+          <DisplayChoices
+            onHelp={() => {
+              panel.current?.hidePopover();
+              onHelp();
+            }}
+          />
+        )}
       </div>
     </>
   );

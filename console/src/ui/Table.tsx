@@ -1,4 +1,4 @@
-import { Fragment, type ReactNode, startTransition, useEffect, useRef, useState } from 'react';
+import { Fragment, type ReactNode, useRef } from 'react';
 import { ui } from '../text/en/ui.ts';
 import { cx } from './cx.ts';
 import { useKeys } from './keys.ts';
@@ -7,6 +7,7 @@ import { Menu } from './Menu.tsx';
 import type { MenuEntry } from './MenuButton.tsx';
 import { useRowLinks } from './row-link.ts';
 import { SelectAll, type Selection, SelectRow } from './selection.tsx';
+import { useShown } from './shown.ts';
 import css from './Table.module.css';
 
 /** A column. The first one names the row and holds its link. */
@@ -41,21 +42,6 @@ export interface TableProps<R> {
   current?: (row: R) => boolean;
   nothing?: ReactNode;
 }
-
-/** As many rows as a window of 800 px shows; the others come when these are painted. */
-const firstRows = 12;
-
-/**
- * Returns the rows that are shown now: the first ones, and a moment later all. So a long list is there sooner, and the
- * rows below the window never keep a click waiting: a transition is rendered in parts.
- */
-const useShown = <R,>(rows: readonly R[]): readonly R[] => {
-  const [all, setAll] = useState(rows.length <= firstRows);
-  useEffect(() => {
-    if (!all) startTransition(() => setAll(true));
-  }, [all]);
-  return all ? rows : rows.slice(0, firstRows);
-};
 
 /** Moves the focus to the link of the row `step` rows from the one that has it. */
 const moveFocus = (body: HTMLElement | null, step: number): void => {

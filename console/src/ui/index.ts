@@ -53,6 +53,7 @@ export { RowsTable } from './RowsTable.tsx';
 export { type SecretEntry, SecretMap, StoredSecretMap, storedEntries } from './SecretMap.tsx';
 export { MultiSelect, type Option, Select } from './Select.tsx';
 export { type Selection, SelectionBar, useSelection } from './selection.tsx';
+export { useShown } from './shown.ts';
 export {
   Callout,
   EmptyState,

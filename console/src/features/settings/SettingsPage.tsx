@@ -21,6 +21,7 @@ import {
   Problem,
   permissionReason,
   Section,
+  useShown,
 } from '../../ui/index.ts';
 import { groupOf, groups } from './groups.ts';
 import css from './SettingField.module.css';
@@ -46,6 +47,8 @@ const SettingsForm = ({ schema, current }: { schema: AdvancedSettingsSchema; cur
     `${name} ${description}`.toLowerCase().includes(q) &&
     (!search.changed || form.values[name] !== definition.default);
   const found = schema.filter(matches);
+  const inOrder = groups.flatMap((group) => found.filter(({ name }) => groupOf(name) === group));
+  const shownNow = useShown(inOrder);
   return (
     <form
       noValidate
@@ -92,7 +95,7 @@ const SettingsForm = ({ schema, current }: { schema: AdvancedSettingsSchema; cur
         />
       )}
       {groups.map((group) => {
-        const members = found.filter(({ name }) => groupOf(name) === group);
+        const members = shownNow.filter(({ name }) => groupOf(name) === group);
         return (
           members.length > 0 && (
             <Section key={group} title={words.groups[group]}>
