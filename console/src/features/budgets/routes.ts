@@ -1,3 +1,4 @@
+import { readOf } from '../../api/operations.ts';
 import { page } from '../../routing/page.ts';
 import { budgetSearch, budgetsSearch } from './search.ts';
 
@@ -12,6 +13,7 @@ export const budgetsPages = [
     path: '/budgets/$budgetId',
     search: budgetSearch,
     operation: 'getBudget',
+    first: ({ params: { budgetId } }) => [readOf('getBudget', { budget_id: budgetId })],
     component: [() => import('./BudgetPage.tsx'), 'BudgetPage'],
   }),
 ] as const;

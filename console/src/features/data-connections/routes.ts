@@ -1,3 +1,4 @@
+import { readOf } from '../../api/operations.ts';
 import { readList } from '../../api/query.ts';
 import { page } from '../../routing/page.ts';
 import { noSearch } from '../../routing/search.ts';
@@ -21,6 +22,9 @@ export const dataConnectionsPages = [
     path: '/data-connections/$dataConnectionId',
     search: dataConnectionSearch,
     operation: 'getDataConnection',
+    first: ({ params: { dataConnectionId } }) => [
+      readOf('getDataConnection', { data_connection_id: dataConnectionId }),
+    ],
     component: [() => import('./DataConnectionPage.tsx'), 'DataConnectionPage'],
   }),
 ] as const;

@@ -1,3 +1,4 @@
+import { readOf } from '../../api/operations.ts';
 import { readList } from '../../api/query.ts';
 import { page } from '../../routing/page.ts';
 import { noSearch } from '../../routing/search.ts';
@@ -21,6 +22,9 @@ export const eventConnectionsPages = [
     path: '/event-connections/$eventConnectionId',
     search: noSearch,
     operation: 'getEventConnection',
+    first: ({ params: { eventConnectionId } }) => [
+      readOf('getEventConnection', { event_connection_id: eventConnectionId }),
+    ],
     component: [() => import('./EventConnectionPage.tsx'), 'EventConnectionPage'],
   }),
 ] as const;

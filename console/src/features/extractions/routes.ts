@@ -1,3 +1,4 @@
+import { readOf } from '../../api/operations.ts';
 import { readList } from '../../api/query.ts';
 import { page } from '../../routing/page.ts';
 import { extractionSearch, extractionsSearch, newExtractionSearch } from './search.ts';
@@ -20,6 +21,7 @@ export const extractionsPages = [
     path: '/extractions/$extractionId',
     search: extractionSearch,
     operation: 'getExtraction',
+    first: ({ params: { extractionId } }) => [readOf('getExtraction', { extraction_id: extractionId })],
     component: [() => import('./ExtractionPage.tsx'), 'ExtractionPage'],
   }),
 ] as const;

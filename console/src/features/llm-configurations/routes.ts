@@ -1,3 +1,4 @@
+import { readOf } from '../../api/operations.ts';
 import { readList } from '../../api/query.ts';
 import { page } from '../../routing/page.ts';
 import { noSearch } from '../../routing/search.ts';
@@ -21,6 +22,7 @@ export const llmConfigurationsPages = [
     path: '/llm-configurations/$llmId',
     search: noSearch,
     operation: 'getLlmConfiguration',
+    first: ({ params: { llmId } }) => [readOf('getUsedLlmConfiguration', { llm_id: llmId })],
     component: [() => import('./LlmConfigurationPage.tsx'), 'LlmConfigurationPage'],
   }),
 ] as const;

@@ -1,3 +1,4 @@
+import { readOf } from '../../api/operations.ts';
 import { readList } from '../../api/query.ts';
 import { page } from '../../routing/page.ts';
 import { noSearch, searchSchema, text } from '../../routing/search.ts';
@@ -20,6 +21,7 @@ export const notificationRoutesPages = [
     path: '/routes/$routeId',
     search: noSearch,
     operation: 'getRoute',
+    first: ({ params: { routeId } }) => [readOf('getRoute', { route_id: routeId })],
     component: [() => import('./RoutePage.tsx'), 'RoutePage'],
   }),
 ] as const;

@@ -1,3 +1,4 @@
+import { readOf } from '../../api/operations.ts';
 import { readList } from '../../api/query.ts';
 import { page } from '../../routing/page.ts';
 import { newSemanticDataModelSearch, semanticDataModelSearch, semanticDataModelsSearch } from './search.ts';
@@ -20,6 +21,9 @@ export const semanticDataModelsPages = [
     path: '/semantic-data-models/$semanticDataModelId',
     search: semanticDataModelSearch,
     operation: 'getSemanticDataModel',
+    first: ({ params: { semanticDataModelId } }) => [
+      readOf('getSemanticDataModel', { semantic_data_model_id: semanticDataModelId }),
+    ],
     component: [() => import('./SemanticDataModelPage.tsx'), 'SemanticDataModelPage'],
   }),
 ] as const;

@@ -1,3 +1,4 @@
+import { readOf } from '../../api/operations.ts';
 import { readList } from '../../api/query.ts';
 import { page } from '../../routing/page.ts';
 import { noSearch } from '../../routing/search.ts';
@@ -21,6 +22,7 @@ export const toolServersPages = [
     path: '/tool-servers/$toolServerId',
     search: toolServerSearch,
     operation: 'getToolServer',
+    first: ({ params: { toolServerId } }) => [readOf('getUsedToolServer', { tool_server_id: toolServerId })],
     component: [() => import('./ToolServerPage.tsx'), 'ToolServerPage'],
   }),
 ] as const;
