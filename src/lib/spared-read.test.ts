@@ -43,6 +43,14 @@ test('what is read slowly is read again beside its callers', async () => {
   expect([await value(), reads()]).toEqual([2, 2]);
 });
 
+test('what is read slowly is waited for when nobody has asked for long', async () => {
+  const { value, pass, took } = started();
+  took.ms = 1_000;
+  expect(await value()).toBe(1);
+  pass(100_001);
+  expect(await value()).toBe(2);
+});
+
 test('a failure is not kept, and is told to the caller after the one whose read it was', async () => {
   const { value, pass, took } = started();
   took.ms = 1_000;

@@ -24,18 +24,28 @@ export class SparedRead<T> {
     this.#clock = clock;
   }
 
-  /** Resolves to the value; if it takes long to read, to one that may be 50 times as old as that. */
+  /** Resolves to the value; if it takes long to read, to one that is at most 100 times as old as that. */
   async value(read: () => Promise<T>): Promise<T> {
     const known = this.#known;
-    const isShort = !known || known.tookMs <= shortMs;
-    if (!isShort && this.#clock() - known.at < known.tookMs / mostOfTheTime) return known.value;
+    if (known && known.tookMs > shortMs) {
+      const restMs = known.tookMs / mostOfTheTime;
+      const ageMs = this.#clock() - known.at;
+      if (ageMs < restMs) return known.value;
+      // Older, it may be of yesterday: nobody has asked for long.
+      if (ageMs <= 2 * restMs) {
+        // Its failure is that of the next caller, if it is one that lasts.
+        this.#readOnce(read).catch(() => {});
+        return known.value;
+      }
+    }
+    return this.#readOnce(read);
+  }
+
+  #readOnce(read: () => Promise<T>): Promise<T> {
     this.#underWay ??= this.#readNow(read).finally(() => {
       this.#underWay = null;
     });
-    if (isShort) return this.#underWay;
-    // Its failure is that of the next caller, if it is one that lasts.
-    this.#underWay.catch(() => {});
-    return known.value;
+    return this.#underWay;
   }
 
   async #readNow(read: () => Promise<T>): Promise<T> {
