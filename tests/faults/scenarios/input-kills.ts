@@ -79,7 +79,12 @@ export const runInputKills = async () => {
   await fixture.kill();
   await fixture.start();
   api = fixture.api();
-  await until(() => ['safe', 'unsafe'].every((name) => sent.includes(`${name} ${code} the state`)), 40_000);
+  await until(async () => {
+    // The kill may have come after the call was noted and before it was sent: then a person decides once more.
+    const unsafe: Json = await must(api.get(`/work-items/${ids.unsafe}`));
+    if (unsafe.status === 'INDETERMINATE') await decide(unsafe);
+    return ['safe', 'unsafe'].every((name) => sent.includes(`${name} ${code} the state`));
+  }, 40_000);
   const dump = await fixture.inspect(async (rows) => {
     const tables = await rows<Json>(`select tablename from pg_tables where schemaname = 'public'`);
     const all: string[] = [];
