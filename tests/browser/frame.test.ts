@@ -23,6 +23,15 @@ const coveredControls = `[...document.querySelectorAll('a[href], button, input')
   .map((element) => element.outerHTML)`;
 
 describeInBrowser('the frame of the application', (at) => {
+  test('follows an address that changes while it starts', async () => {
+    for (let n = 0; n < 10; n++) {
+      const page = await at().open('/');
+      await visit(page, '/agents');
+      await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
+      await page.close();
+    }
+  });
+
   test('finds pages by name: Enter opens, Ctrl+Enter in a new tab', async () => {
     const page = await at().open('/branding');
     await page.getByRole('button', { name: 'Find or go to' }).waitFor();
