@@ -11,8 +11,8 @@ export const newSampler = (db: pg.Client) => {
     look: async (): Promise<void> => {
       looks++;
       const { rows } = await db.query<{ what: string }>(
-        `select case backend_type when 'client backend'
-            then left(regexp_replace(query, '\\s+', ' ', 'g'), 110) else backend_type || ': ' || left(regexp_replace(query, '\\s+', ' ', 'g'), 90) end as what
+        `select left(regexp_replace(
+            case backend_type when 'client backend' then '' else backend_type || ': ' end || query, '\\s+', ' ', 'g'), 110) as what
           from pg_stat_activity where state = 'active' and pid <> pg_backend_pid()`,
       );
       for (const { what } of rows) found.set(what, (found.get(what) ?? 0) + 1);

@@ -47,8 +47,8 @@ export const growth = (before: TableSize[], after: TableSize[], workItems: numbe
 const bytes = { workItem: 5_000, schedule: 1_200, log: 8 * 2 ** 30 };
 
 /**
- * Throws if the disk of temporary files has too little room. `HISTORY_DISK=compressed`: the file system compresses, and
- * nobody knows beforehand what fits.
+ * Throws if the disk of temporary files has too little room. `HISTORY_DISK=compressed`: the file system compresses, so
+ * what fits is not known.
  */
 export const refuseTooMuch = async (workItems: number, schedules: number): Promise<void> => {
   if (process.env.HISTORY_DISK === 'compressed') return;

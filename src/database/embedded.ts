@@ -1,8 +1,9 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import pg from 'pg';
+import { isBuilt, projectRoot } from '../lib/build.ts';
 import type { Logger } from '../lib/log.ts';
 import { createDatabase, type Database } from './database.ts';
 import { Listeners } from './listeners.ts';
@@ -11,9 +12,7 @@ import { Listeners } from './listeners.ts';
  * A new database with all migrations, which the build has (tools/program.ts): a copy of it takes a tenth of the time of a
  * new one. Null if this does not run from the build.
  */
-const root = realpathSync(join(import.meta.dirname, '..', '..'));
-const isBuilt = import.meta.filename.startsWith(join(root, 'dist', sep));
-const preparedDatabase = isBuilt ? join(root, 'dist', 'database') : null;
+const preparedDatabase = isBuilt ? join(projectRoot, 'dist', 'database') : null;
 
 /** Makes the folder of the database if it is missing: all of it or nothing, also if the process is killed meanwhile. */
 const makeFolder = (folder: string, prepared: string | null): void => {

@@ -1,25 +1,23 @@
 import { realpathSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isBuilt, projectRoot } from '../lib/build.ts';
 import type { Library } from './jobs.ts';
 
 /** The libraries that are native code, which Node loads only with `--allow-addons`. */
 const withAddons: readonly Library[] = ['duckdb', 'scans'];
 
-const root = realpathSync(join(import.meta.dirname, '..', '..'));
 /**
- * Whether this runs from `dist` (tools/program.ts), which is of these sources then. Its jobs start with less than half of
- * the processor time, because no types have to be stripped. The build rewrites `dirname` and `url`, not `filename`.
- */
-const isBuilt = import.meta.filename.startsWith(join(root, 'dist', sep));
-/**
- * Paths that a child may read besides its folder. Not `root` itself: the default DATA_DIR, with its key, is below it.
+ * Paths that a child may read besides its folder. Not the project itself: the default DATA_DIR, with its key, is below it.
  */
 const readable = [
-  ...['src', 'packages', 'package.json', ...(isBuilt ? ['dist/jobs'] : [])].map((name) => join(root, name)),
-  realpathSync(join(root, 'node_modules')),
+  ...['src', 'packages', 'package.json', ...(isBuilt ? ['dist/jobs'] : [])].map((name) =>
+    join(projectRoot, name),
+  ),
+  realpathSync(join(projectRoot, 'node_modules')),
 ];
-const jobsFolder = isBuilt ? join(root, 'dist', 'jobs') : join(import.meta.dirname, 'jobs');
+/** Jobs of the build start with less than half of the processor time, because no types have to be stripped. */
+const jobsFolder = isBuilt ? join(projectRoot, 'dist', 'jobs') : join(import.meta.dirname, 'jobs');
 const extension = isBuilt ? 'js' : 'ts';
 const jobProgram = join(jobsFolder, `main.${extension}`);
 const noNetwork = pathToFileURL(join(jobsFolder, `no-network.${extension}`)).href;
