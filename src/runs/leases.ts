@@ -31,14 +31,8 @@ export const leasesOf = <Row extends RunRow>(kind: RunKind<Row>) => {
   const { parent, unsafeColumn } = kind;
   const waits = sql`status = ${word('PENDING')}`;
 
-  /** Claims the runs of `free`, a query of ids that locks its rows. The caller calls `recordClaim` once for all. */
-  const take = async (
-    tx: Tx,
-    { owner, leaseSeconds }: Claimer,
-    free: RawBuilder<unknown>,
-  ): Promise<Moved<Row>[]> => {
-    const { rows } = await sql<Moved<Row>>`
-      with free as (${free})
+  /** The statement that claims the runs of `free` (`id`), whose rows are locked. */
+  const taking = ({ owner, leaseSeconds }: Claimer): RawBuilder<unknown> => sql`
       update ${table} w set ${sql.join([
         sql`status = ${word('EXECUTING')}`,
         sql`attempts = attempts + 1`,
@@ -48,9 +42,11 @@ export const leasesOf = <Row extends RunRow>(kind: RunKind<Row>) => {
         sql`not_before = null`,
         ...kind.onClaim,
       ])}
-      from free where w.id = free.id returning ${kind.columns}, ${word('PENDING')} as from_status`.execute(
-      tx,
-    );
+      from free where w.id = free.id returning ${kind.columns}, ${word('PENDING')} as from_status`;
+
+  /** Claims the runs of `free`, a query of ids that locks its rows. The caller calls `recordClaim` once for all. */
+  const take = async (tx: Tx, claimer: Claimer, free: RawBuilder<unknown>): Promise<Moved<Row>[]> => {
+    const { rows } = await sql<Moved<Row>>`with free as (${free}) ${taking(claimer)}`.execute(tx);
     return rows;
   };
 
@@ -109,5 +105,5 @@ export const leasesOf = <Row extends RunRow>(kind: RunKind<Row>) => {
     return { isDue: due, nextIn: at && Math.max(0, at.getTime() - now.getTime()) };
   };
 
-  return { take, recordClaim, claim, heartbeat, lookForWork };
+  return { take, taking, recordClaim, claim, heartbeat, lookForWork };
 };

@@ -136,6 +136,11 @@ const readInOrder = async (tx: Tx): Promise<void> => {
   await sql`${sentWithNext} select set_config('enable_bitmapscan', 'off', true)`.execute(tx);
 };
 
+type Taken = Awaited<ReturnType<typeof workItemRuns.take>>;
+
+const inOrder = (rows: Taken, ids: readonly string[]): Taken =>
+  rows.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
+
 /** Number of retries that one statement puts into the queues: 0.15 s. */
 const retriesAtOnce = 5_000;
 
@@ -148,12 +153,35 @@ const queueDueRetries = async (tx: Tx): Promise<number> => {
   return Number(numAffectedRows);
 };
 
+/** True if a claim need not look further than the head. */
+const isEnough = ({ ids, more, retriesDue }: Head, limit: number): boolean =>
+  !retriesDue && (ids.length === limit || !more);
+
+/** Reads the head, and takes what can be claimed of it if that is enough: nearly always all of a claim in one statement. */
+const takeHead = async (tx: Tx, limit: number, claimer: Claimer): Promise<{ head: Head; taken: Taken }> => {
+  type Row = Head & { n: number } & { [C in keyof Taken[number]]: Taken[number][C] | null };
+  const { rows } = await sql<Row>`with found as (${claimableInHead({ limit, except: [] })}), free as (
+      select w.id from work_items w, found f
+      where w.id = any(f.ids) and w.status = 'PENDING' and not f."retriesDue"
+        and (cardinality(f.ids) = ${limit}::integer or not f.more)
+      for update of w skip locked
+    ), taken as (${workItemRuns.taking(claimer)}), numbered as (select *, row_number() over () as n from taken)
+    select t.*, f.more, f."retriesDue", case when coalesce(t.n, 1) = 1 then f.ids end as ids
+    from found f left join numbered t on true`.execute(tx);
+  const { ids, more, retriesDue } = rows.find((row) => row.ids !== null)!;
+  const taken = rows.flatMap(({ ids: _, more: __, retriesDue: ___, n, ...row }) =>
+    n === null ? [] : [row as Taken[number]],
+  );
+  return { head: { ids, more, retriesDue }, taken: inOrder(taken, ids) };
+};
+
 /**
- * The ids of what can be claimed now, oldest first, for each agent at most as many as it has room for. Locks nothing.
+ * The ids of what can be claimed now, oldest first, for each agent at most as many as it has room for. Locks nothing. `head`
+ * is the head if it was just read.
  */
-const selectClaimable = async (tx: Tx, search: Search): Promise<string[]> => {
+const selectClaimable = async (tx: Tx, search: Search, read?: Head): Promise<string[]> => {
   const readHead = async () => (await claimableInHead(search).execute(tx)).rows[0]!;
-  let head = await readHead();
+  let head = read ?? (await readHead());
   while (head.retriesDue) {
     const queued = await queueDueRetries(tx);
     if (queued > 0) head = await readHead();
@@ -164,19 +192,23 @@ const selectClaimable = async (tx: Tx, search: Search): Promise<string[]> => {
   return rows.map((row) => row.id);
 };
 
-type Taken = Awaited<ReturnType<typeof workItemRuns.take>>;
-
 /** Makes EXECUTING those of `ids` that are still PENDING and that no other transaction has locked. */
 const take = async (tx: Tx, ids: readonly string[], claimer: Claimer): Promise<Taken> => {
   if (ids.length === 0) return [];
   const free = sql`select id from work_items
     where id = any(${ids}::uuid[]) and status = 'PENDING' for update skip locked`;
-  const rows = await workItemRuns.take(tx, claimer, free);
-  return rows.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
+  return inOrder(await workItemRuns.take(tx, claimer, free), ids);
 };
+
+/** What was found, and what was taken of it. */
+interface Try {
+  ids: readonly string[];
+  taken: Taken;
+}
 
 /**
  * Claims what `select` finds, until it has `limit` or there is no more. What another transaction has locked is left out.
+ * `first` may claim some before in its own way.
  *
  * The room of an agent is exact because only one claim runs at a time (the advisory lock lasts until the commit) and
  * nothing but a claim makes a Work Item EXECUTING: what is counted under the lock can only become less.
@@ -186,18 +218,24 @@ const claim = async (
   limit: number,
   claimer: Claimer,
   select: (search: Search) => Promise<string[]>,
+  first: () => Promise<Try | null> = async () => null,
 ): Promise<WorkItem[]> => {
   await advisoryLock(tx, 'work item claims', { withNext: true });
   await readInOrder(tx);
   const claimed: Taken = [];
   const locked: string[] = [];
-  for (;;) {
+  const again = async (): Promise<Try> => {
     const ids = await select({ limit: limit - claimed.length, except: locked });
-    const taken = await take(tx, ids, claimer);
+    return { ids, taken: await take(tx, ids, claimer) };
+  };
+  let tried = (await first()) ?? (await again());
+  for (;;) {
+    const { ids, taken } = tried;
     claimed.push(...taken);
     if (taken.length === ids.length) break;
     const got = new Set(taken.map(({ id }) => id));
     locked.push(...ids.filter((id) => !got.has(id)));
+    tried = await again();
   }
   await workItemRuns.recordClaim(tx, claimed, claimer);
   return claimed;
@@ -211,7 +249,25 @@ const claim = async (
 export const claimWorkItems = (
   tx: Tx,
   { limit, ...claimer }: Claimer & { limit: number },
-): Promise<WorkItem[]> => claim(tx, limit, claimer, (search) => selectClaimable(tx, search));
+): Promise<WorkItem[]> => {
+  let read: Head | undefined;
+  return claim(
+    tx,
+    limit,
+    claimer,
+    (search) => {
+      const head = read;
+      read = undefined;
+      return selectClaimable(tx, search, head);
+    },
+    async () => {
+      const { head, taken } = await takeHead(tx, limit, claimer);
+      if (isEnough(head, limit)) return { ids: head.ids, taken };
+      read = head;
+      return null;
+    },
+  );
+};
 
 /** Claims Work Items of these agents for an external worker. */
 export const claimFor = (
