@@ -103,9 +103,9 @@ export const conversationRun = (
     for (const { id } of progress.begun ?? []) begunAt.set(id, performance.now());
   };
 
-  const finish: Store['finish'] = async (outcome, end) => {
+  const finish: Store['finish'] = async (outcome, end, durable) => {
     const { stored, before } = await prepare(('messages' in outcome && outcome.messages) || [], end.steps);
-    await deltas.close();
+    await Promise.all([deltas.close(), durable]);
     return db.tx(async (tx) => {
       const store = async () => {
         await recordMessages(tx, of, stored, { before, durations: durations() });

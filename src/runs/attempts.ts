@@ -1,4 +1,4 @@
-import { json, sql, type Tx } from '../database/index.ts';
+import { type Executor, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import type { StoredUsage } from '../lib/usage.ts';
 import { type RunKind, type RunRow, sqlOf } from './kind.ts';
 import type { Lease, NewApproval, StoredDecision } from './types.ts';
@@ -80,12 +80,13 @@ export const attemptsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
 
   /**
    * Records the traces of attempts that begin, and returns what they begin with by the ids of the runs. Absent are those
-   * whose leases were lost, and with `skipLocked` those that another transaction has locked.
+   * whose leases were lost, and with `skipLocked` those that another transaction has locked. `alongside` is a statement
+   * that is carried out with it, for which `begun` has `id`, `cancel_requested` and `has_messages` of each.
    */
   const begin = async (
-    tx: Tx,
+    executor: Executor,
     attempts: readonly (Lease & { traceId: string | null })[],
-    { skipLocked = false } = {},
+    { skipLocked = false, alongside }: { skipLocked?: boolean; alongside?: RawBuilder<unknown> } = {},
   ): Promise<Map<string, AttemptStart>> => {
     const given = attempts.map(({ id, fencing, traceId }) => ({ id, fencing, trace_id: traceId }));
     const { rows } = await sql<BegunRow>`with given as (
@@ -98,8 +99,8 @@ export const attemptsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
         update ${table} w set trace_id = coalesce(held.trace_id, w.trace_id) from held where w.id = held.id
         returning w.id, w.attempts, w.decisions, w.unsafe_calls, ${cut.read} as context_cut, w.tokens_before,
           ${cancelRequested} as cancel_requested, ${hasMessages} as has_messages
-      )${traced}
-      select * from begun`.execute(tx);
+      )${traced}${alongside ? sql`, alongside as (${alongside})` : sql``}
+      select * from begun`.execute(executor);
     return new Map(rows.map((row) => [row.id, toStart(row)]));
   };
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { agentCalls, type NamedInRun, type PinnedAgent } from '../agents/index.ts';
 import type { Database } from '../database/index.ts';
 import { Batch } from '../lib/batch.ts';
@@ -7,10 +8,10 @@ import type { LlmConfigurations, ResolvedLlm } from '../llm-configurations/index
 /** Reads of attempts before their first step. Those that begin at the same moment share the statements. */
 export interface AttemptReads {
   /**
-   * The agent with the content of a version. Rejects with 404 if there is none, and with `VersionUnusable` if the version
-   * names what was deleted.
+   * The agent with the content of a version, and what reads its LLM configurations. Rejects with 404 if there is none, and
+   * with `VersionUnusable` if the version names what was deleted.
    */
-  agent(id: string, version: number | null): Promise<PinnedAgent>;
+  agent(id: string, version: number | null): Promise<{ agent: PinnedAgent; llm: AttemptReads['llm'] }>;
   /** Records the models and tools of the first attempt with a version, once. */
   firstRun(agentId: string, version: number, named: NamedInRun): Promise<void>;
   /** The LLM configuration, or the default if `id` is null. Rejects with 404 if there is none. */
@@ -35,33 +36,63 @@ type Settled<T> = PromiseSettledResult<T>;
 const most = 100;
 const atOnce = 4;
 
+interface Pin {
+  id: string;
+  version: number | null;
+}
+
+/** An agent, and the LLM configurations that were read at the same time. */
+interface Found {
+  agent: PinnedAgent;
+  llms: ReadonlyMap<string | null, Settled<ResolvedLlm>>;
+}
+
+const keyOf = ({ id, version }: Pin): string => `${id} ${version}`;
+
 const unwrap = <T>(result: Settled<T>): T => {
   if (result.status === 'rejected') throw result.reason;
   return result.value;
 };
 
 export const createReads = (db: Database, llms: Pick<LlmConfigurations, 'resolve'>): AttemptReads => {
-  const agents = new Batch<{ id: string; version: number | null }, PinnedAgent | null>({
+  /** The LLM configuration that each version last named: it is read with the version, not after it. */
+  const lastLlms = new LRUCache<string, { id: string | null }>({ max: 10_000 });
+  const readLlms = async (ids: Iterable<string | null>): Promise<Found['llms']> => {
+    const distinct = [...new Set(ids)];
+    const read = await Promise.allSettled(distinct.map((id) => llms.resolve(id)));
+    return new Map(distinct.map((id, i) => [id, read[i]!]));
+  };
+  const agents = new Batch<Pin, Found | null>({
     most,
     atOnce,
     run: async (pins) => {
-      const found = await db.run((executor) => agentCalls.findPinned(executor, pins));
-      return found.map((agent) => agent ?? null);
+      const distinct = new Map(pins.map((pin) => [keyOf(pin), pin]));
+      const [found, read] = await Promise.all([
+        db.run((executor) => agentCalls.findPinned(executor, [...distinct.values()])),
+        readLlms([...distinct.keys()].flatMap((key) => lastLlms.get(key) ?? []).map(({ id }) => id)),
+      ]);
+      const byKey = new Map([...distinct.keys()].map((key, i) => [key, found[i]]));
+      for (const [key, agent] of byKey) if (agent) lastLlms.set(key, { id: agent.llm_id });
+      return pins.map((pin) => {
+        const agent = byKey.get(keyOf(pin));
+        return agent ? { agent, llms: read } : null;
+      });
     },
   });
   const configurations = new Batch<string | null, Settled<ResolvedLlm>>({
     most,
     atOnce,
     run: async (ids) => {
-      const distinct = [...new Set(ids)];
-      const read = await Promise.allSettled(distinct.map((id) => llms.resolve(id)));
-      return ids.map((id) => read[distinct.indexOf(id)]);
+      const read = await readLlms(ids);
+      return ids.map((id) => read.get(id));
     },
   });
+  const llm = async (id: string | null) => unwrap(await configurations.add(id));
   return {
     agent: async (id, version) => {
-      const agent = await agents.add({ id, version });
-      if (!agent) throw notFound('agent');
+      const found = await agents.add({ id, version });
+      if (!found) throw notFound('agent');
+      const { agent, llms: read } = found;
       if (version !== null && agent.isRetired) {
         const missing = await db.tx((tx) => agentCalls.listMissing(tx, agent));
         if (missing.length > 0)
@@ -70,10 +101,16 @@ export const createReads = (db: Database, llms: Pick<LlmConfigurations, 'resolve
             missing.map(({ field }) => field),
           );
       }
-      return agent;
+      return {
+        agent,
+        llm: async (llmId) => {
+          const early = read.get(llmId);
+          return early?.status === 'fulfilled' ? early.value : llm(llmId);
+        },
+      };
     },
     firstRun: (agentId, version, named) =>
       db.tx((tx) => agentCalls.recordFirstRun(tx, agentId, version, named)),
-    llm: async (id) => unwrap(await configurations.add(id)),
+    llm,
   };
 };

@@ -106,8 +106,11 @@ export interface RunStore<Status> {
   save(progress: RunProgress): Promise<void>;
   /** Returns the calls that ask people for input, or have got it, by their ids; absent: tools cannot ask. */
   inputs?(): Promise<ReadonlyMap<string, InputState>>;
-  /** Ends the attempt. Returns the status that this left; null if the lease was lost, and nothing changed. */
-  finish(outcome: AttemptOutcome, end: RunEnd): Promise<Status | null>;
+  /**
+   * Ends the attempt. Returns the status that this left; null if the lease was lost, and nothing changed. `durable`
+   * resolves when its trace is durable, and never rejects: nothing is committed before.
+   */
+  finish(outcome: AttemptOutcome, end: RunEnd, durable: Promise<void>): Promise<Status | null>;
 }
 
 /** One attempt at something that an agent does. */

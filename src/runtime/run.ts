@@ -81,12 +81,13 @@ const outcomeOfError = (error: unknown, run: Run<unknown>, log: Logger): Ended =
 /** Returns what makes the models of an attempt. `id` null: the default. */
 const candidateMaker =
   (
-    { reads, egress, accounts }: RunDeps,
+    { egress, accounts }: RunDeps,
+    readLlm: AttemptReads['llm'],
     { purpose }: Pick<Run<unknown>, 'purpose'>,
     keep: (charge: NewCharge) => void,
   ) =>
   async (id: string | null, name: string | null): Promise<Candidate> => {
-    const llm = await reads.llm(id);
+    const llm = await readLlm(id);
     const account = accounts.open(llm, name ?? llm.model, {
       purpose,
       observe: keep,
@@ -144,8 +145,8 @@ const attemptRun = async <Status>(
   let end: RunEnd = { usage, model: run.model, steps: [], traceId: null };
   let close = async (): Promise<void> => {};
   try {
-    const agent = await deps.reads.agent(run.agentId, run.agentVersion);
-    const candidateOf = candidateMaker(deps, run, keep);
+    const { agent, llm } = await deps.reads.agent(run.agentId, run.agentVersion);
+    const candidateOf = candidateMaker(deps, llm, run, keep);
     const candidates = replaced.candidates?.(agent) ?? (await candidatesOf(candidateOf, agent));
     const { timeout_seconds: seconds } = agent.settings;
     const timer = setTimeout(() => run.held.end('timeout'), seconds * 1_000);
@@ -182,7 +183,7 @@ const attemptRun = async <Status>(
               : async ({ llmId }) => {
                   const { purpose, held } = run;
                   const id = await deps.accounts.substitute({ id: llmId }, { purpose }, held.signal);
-                  return id === null ? null : candidateOf(id, null);
+                  return id === null ? null : candidateMaker(deps, deps.reads.llm, run, keep)(id, null);
                 },
             tools: [...opened.tools, ...(submit ? [submit] : [])].sort(byName),
             withheld: opened.withheld ?? [],
@@ -250,11 +251,11 @@ export const runAttempt = async <Status>(deps: RunDeps, run: Run<Status>): Promi
       deps.log.warn({ run_id: run.id, error: messageOf(error) }, 'the tools of a run were not closed');
     });
     if (outcome.status === 'lost' || outcome.status === 'timeout') return null;
-    await withTimeout(deps.flush(), endWithinMs).catch((error: unknown) => {
+    const durable = withTimeout(deps.flush(), endWithinMs).catch((error: unknown) => {
       deps.log.warn({ run_id: run.id, error: messageOf(error) }, 'the trace is not durable yet');
     });
     await closed;
-    const status = await run.store.finish(outcome, end);
+    const status = await run.store.finish(outcome, end, durable);
     if (status !== null) {
       settle(end.steps);
       unstored = [];

@@ -1,6 +1,7 @@
 import type { Database, Tx } from '../database/index.ts';
 import { Batch } from '../lib/batch.ts';
-import type { Ending } from '../runs/index.ts';
+import { newId } from '../lib/ids.ts';
+import type { AttemptStart, Ending } from '../runs/index.ts';
 import { type WorkItem, workItemCalls, workItemRuns } from '../work-items/index.ts';
 import { cutOf } from './context.ts';
 import { firstUserMessage, fromStored, type Message, toContent } from './messages.ts';
@@ -14,6 +15,7 @@ const atOnce = 2;
 /** Messages of an attempt as they are stored. */
 export const messageRows = (item: WorkItem, messages: readonly Message[]) =>
   messages.map((message) => ({
+    id: newId(),
     work_item_id: item.id,
     conversation_id: item.conversation_id,
     role: message.role,
@@ -21,8 +23,12 @@ export const messageRows = (item: WorkItem, messages: readonly Message[]) =>
     ...(message.role === 'assistant' && { provider_parts: message.provider_parts }),
   }));
 
-/** Steps of an attempt as they are stored; `seqs` are those of its messages. */
-export const stepRows = (item: WorkItem, steps: readonly StepRecord[], seqs: readonly number[]) => {
+/** Steps of an attempt as they are stored; `messages` are the rows of its messages. */
+export const stepRows = (
+  item: WorkItem,
+  steps: readonly StepRecord[],
+  messages: readonly { id: string }[],
+) => {
   const now = performance.now();
   return steps.map(({ message, beganAt, endedAt, spanId, ...step }) => ({
     ...step,
@@ -30,7 +36,7 @@ export const stepRows = (item: WorkItem, steps: readonly StepRecord[], seqs: rea
     work_item_id: item.id,
     beganMsAgo: now - beganAt,
     endedMsAgo: now - endedAt,
-    message_seq: message === null ? null : (seqs[message] ?? null),
+    message_id: message === null ? null : (messages[message]?.id ?? null),
   }));
 };
 
@@ -56,16 +62,25 @@ interface Opening {
 /** Start of an attempt, or the reason why it does not begin. */
 export type Opened = RunStart | 'lost' | 'cancelled';
 
-const openAll = async (
+const leasesOf = (openings: readonly Opening[]) =>
+  openings.map(({ item: { id, fencing }, traceId }) => ({ id, fencing, traceId }));
+
+const startOf = (attempt: AttemptStart, messages: Message[]): RunStart => ({
+  ...attempt,
+  context: cutOf(attempt.contextCut),
+  messages,
+});
+
+/** Those that have messages already get what they lack in a transaction; `alone`: it waits for a row that is locked. */
+const openStored = async (
   tx: Tx,
   openings: readonly Opening[],
   alone: boolean,
 ): Promise<(Opened | undefined)[]> => {
-  const attempts = openings.map(({ item: { id, fencing }, traceId }) => ({ id, fencing, traceId }));
-  const begun = await workItemRuns.begin(tx, attempts, { skipLocked: !alone });
+  const begun = await workItemRuns.begin(tx, leasesOf(openings), { skipLocked: !alone });
   const stored = await workItemCalls.listMessagesOfMany(
     tx,
-    openings.map(({ item }) => item).filter(({ id }) => begun.get(id)?.hasMessages),
+    openings.map(({ item }) => item),
   );
   const byItem = Map.groupBy(stored, (message) => message.work_item_id);
   const added: ReturnType<typeof messageRows> = [];
@@ -76,10 +91,41 @@ const openAll = async (
     const before = (byItem.get(item.id) ?? []).map(fromStored);
     const first = firstMessages(item, instructions, before);
     added.push(...messageRows(item, first));
-    return { ...attempt, context: cutOf(attempt.contextCut), messages: [...before, ...first] };
+    return startOf(attempt, [...before, ...first]);
   });
-  await workItemCalls.appendMessagesLater(tx, added);
+  await workItemCalls.appendMessages(tx, added);
   return opened;
+};
+
+/** Nearly all have no messages yet: one statement, which is its own transaction, is enough for them. */
+const openAll = async (
+  db: Database,
+  openings: readonly Opening[],
+  alone: boolean,
+): Promise<(Opened | undefined)[]> => {
+  const first = openings.map(({ item, instructions }) => firstMessages(item, instructions, []));
+  const rows = openings.flatMap(({ item }, i) => messageRows(item, first[i]!));
+  const begun = await db.run((executor) =>
+    workItemRuns.begin(executor, leasesOf(openings), {
+      skipLocked: !alone,
+      alongside: workItemCalls.firstMessageInsertion(rows),
+    }),
+  );
+  const opened = openings.map(({ item }, i): Opened | undefined => {
+    const attempt = begun.get(item.id);
+    if (!attempt) return alone ? 'lost' : undefined;
+    return attempt.cancelRequested ? 'cancelled' : startOf(attempt, first[i]!);
+  });
+  const stored = openings.filter(({ item }) => {
+    const attempt = begun.get(item.id);
+    return attempt?.hasMessages && !attempt.cancelRequested;
+  });
+  if (stored.length === 0) return opened;
+  const more = await db.tx((tx) => openStored(tx, stored, alone));
+  return openings.map((opening, i) => {
+    const at = stored.indexOf(opening);
+    return at === -1 ? opened[i] : more[at];
+  });
 };
 
 /** An attempt that ends its execution. */
@@ -89,6 +135,8 @@ interface EndingItem {
   /** Messages to store with the end, unless a cancel was first. */
   messages: readonly Message[];
   steps: readonly StepRecord[];
+  /** Resolves when its trace is durable. */
+  durable: Promise<void>;
 }
 
 /** Stores the last messages and steps of those that ended. */
@@ -104,17 +152,11 @@ const storeLast = async (
     steps,
     rows: statusOf.get(item.id) === ending.status ? messageRows(item, messages) : [],
   }));
-  const seqs = await workItemCalls.appendMessages(
+  await workItemCalls.insertEndedSteps(
     tx,
+    last.flatMap(({ item, steps, rows }) => stepRows(item, steps, rows)),
     last.flatMap(({ rows }) => rows),
   );
-  let from = 0;
-  const stepsOfAll = last.flatMap(({ item, steps, rows }) => {
-    const own = seqs.slice(from, from + rows.length);
-    from += rows.length;
-    return stepRows(item, steps, own);
-  });
-  await workItemCalls.insertEndedSteps(tx, stepsOfAll);
 };
 
 /** The status that the attempt left; null if its lease was lost. */
@@ -130,6 +172,8 @@ const endAll = async (
   });
   const statusOf = new Map(moved.map(({ id, status }) => [id, status]));
   if (alone && moved.length === 0) await workItemRuns.recordLateFinish(tx, all[0]!);
+  // While the rows were locked, the traces were written.
+  await Promise.all(endings.map(({ durable }) => durable));
   return endings.map(({ item }) => statusOf.get(item.id) ?? (alone ? null : undefined));
 };
 
@@ -140,6 +184,6 @@ export interface WorkItemBatches {
 }
 
 export const workItemBatches = (db: Database): WorkItemBatches => ({
-  open: new Batch({ most, atOnce, run: (openings, alone) => db.tx((tx) => openAll(tx, openings, alone)) }),
+  open: new Batch({ most, atOnce, run: (openings, alone) => openAll(db, openings, alone) }),
   end: new Batch({ most, atOnce, run: (endings, alone) => db.tx((tx) => endAll(tx, endings, alone)) }),
 });

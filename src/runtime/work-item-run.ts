@@ -33,15 +33,15 @@ const storeOf = (
     },
     save: (progress) =>
       held.store(async (tx) => {
-        const seqs = await workItemCalls.appendMessages(tx, messageRows(item, progress.messages));
+        const messages = messageRows(item, progress.messages);
+        await workItemCalls.insertEndedSteps(tx, stepRows(item, progress.steps, messages), messages);
         await workItemRuns.save(tx, lease, progress);
         await inputCalls.store(tx, owner, progress);
-        // Last: it locks what is spent of the replica's shares until the COMMIT, and other steps wait for that.
-        await workItemCalls.insertEndedSteps(tx, stepRows(item, progress.steps, seqs));
       }),
-    finish: async (outcome, end) => {
+    finish: async (outcome, end, durable) => {
       const isOver = outcome.status !== 'RETRY' && outcome.status !== 'WAIT' && outcome.status !== 'stopped';
       if (!opened || !isOver) {
+        await durable;
         const moved = await db.tx((tx) =>
           endAttempt(tx, workItemRuns, lease, outcome, end, {
             isOpened: opened,
@@ -51,7 +51,8 @@ const storeOf = (
         return moved?.status ?? null;
       }
       const messages = 'messages' in outcome ? (outcome.messages ?? []) : [];
-      return batches.end.add({ item, ending: endingOf(lease, outcome, end), messages, steps: end.steps });
+      const ending = endingOf(lease, outcome, end);
+      return batches.end.add({ item, ending, messages, steps: end.steps, durable });
     },
   };
 };

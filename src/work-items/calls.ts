@@ -3,7 +3,7 @@ import { keepWorkItem, lockDraft } from './files.ts';
 import {
   appendMessage,
   appendMessages,
-  appendMessagesLater,
+  firstMessageInsertion,
   listConversation,
   listConversations,
 } from './history-store.ts';
@@ -43,7 +43,7 @@ export const workItemCalls = {
   findClaimableAgents,
   appendMessage,
   appendMessages,
-  appendMessagesLater,
+  firstMessageInsertion,
   listMessages: listConversation,
   listMessagesOfMany: listConversations,
   insertEndedSteps,

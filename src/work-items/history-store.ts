@@ -98,6 +98,8 @@ export const listEvents = (executor: Executor, workItemId: string, page: Page): 
 };
 
 export interface NewMessage {
+  /** Default: a new one. */
+  id?: string;
   work_item_id: string;
   conversation_id: string;
   role: MessageRole;
@@ -106,25 +108,30 @@ export interface NewMessage {
   provider_parts?: unknown;
 }
 
-const messageInsertion = (messages: readonly NewMessage[]): RawBuilder<unknown> => {
+/** The statement that stores messages in their order; only those for which `where` is true of `m`, if it is given. */
+export const messageInsertion = (
+  messages: readonly NewMessage[],
+  where: RawBuilder<unknown> = sql`true`,
+): RawBuilder<unknown> => {
   const parts = messages.map((m) => (m.provider_parts === undefined ? null : json(m.provider_parts)));
   return sql`insert into work_item_messages (id, work_item_id, conversation_id, role, content, provider_parts)
     select m.id, m.work_item_id, m.conversation_id, m.role, m.content::jsonb, m.provider_parts::json
-    from unnest(${messages.map(() => newId())}::uuid[], ${messages.map((m) => m.work_item_id)}::uuid[],
+    from unnest(${messages.map(({ id }) => id ?? newId())}::uuid[], ${messages.map((m) => m.work_item_id)}::uuid[],
       ${messages.map((m) => m.conversation_id)}::uuid[], ${messages.map((m) => m.role)}::text[],
-      ${messages.map((m) => json(toStored(m.role, m.content)))}::text[], ${parts}::text[])
-      as m(id, work_item_id, conversation_id, role, content, provider_parts)`;
+      ${messages.map((m) => json(toStored(m.role, m.content)))}::text[], ${parts}::text[]) with ordinality
+      as m(id, work_item_id, conversation_id, role, content, provider_parts, n)
+    where ${where} order by m.n`;
 };
 
-/** Stores messages as they happen, in their order, in one statement. Resolves to their `seq`. */
-export const appendMessages = async (tx: Tx, messages: readonly NewMessage[]): Promise<number[]> => {
-  if (messages.length === 0) return [];
-  const { rows } = await sql<{ seq: number }>`${messageInsertion(messages)} returning seq`.execute(tx);
-  return rows.map(({ seq }) => seq);
-};
+/** The statement that stores the first messages of those of `begun` that have none, unless a cancel was requested. */
+export const firstMessageInsertion = (messages: readonly NewMessage[]): RawBuilder<unknown> =>
+  messageInsertion(
+    messages,
+    sql`exists (select from begun b where b.id = m.work_item_id and not b.has_messages and not b.cancel_requested)`,
+  );
 
-/** Stores messages whose `seq` nobody needs, with the next statement. */
-export const appendMessagesLater = async (tx: Tx, messages: readonly NewMessage[]): Promise<void> => {
+/** Stores messages as they happen, in their order, in one statement, which goes out with the next one. */
+export const appendMessages = async (tx: Tx, messages: readonly NewMessage[]): Promise<void> => {
   if (messages.length > 0) await sql`${sentWithNext} ${messageInsertion(messages)}`.execute(tx);
 };
 

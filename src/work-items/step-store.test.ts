@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { eachDatabase } from '../../tests/harness/database.ts';
 import { cancelEverything, later, makeAgent, makeItems } from '../../tests/harness/work-items.ts';
+import { newId } from '../lib/ids.ts';
 import { claimWorkItems } from './claims.ts';
 import { workItemRuns } from './runs.ts';
 import { insertEndedSteps, listSteps } from './step-store.ts';
@@ -69,14 +70,26 @@ eachDatabase((_name, open) => {
     const ended = {
       beganMsAgo: 2_000,
       endedMsAgo: 500,
-      message_seq: 7,
+      message_id: newId(),
       notes: null,
       span_id: null,
       charges: [],
     };
-    await open().tx((tx) => insertEndedSteps(tx, [{ ...model, ...ended, work_item_id: item.id }]));
+    const message = {
+      id: ended.message_id,
+      work_item_id: item.id,
+      conversation_id: item.conversation_id,
+      role: 'assistant' as const,
+      content: [{ type: 'text' as const, text: 'Done.' }],
+    };
+    await open().tx((tx) => insertEndedSteps(tx, [{ ...model, ...ended, work_item_id: item.id }], [message]));
     const [first, second] = await steps(item.id);
-    expect(second).toMatchObject({ parent: first!.seq, attempt: 1, message_seq: 7, message_id: null });
+    expect(second).toMatchObject({
+      parent: first!.seq,
+      attempt: 1,
+      message_seq: expect.any(Number),
+      message_id: message.id,
+    });
     expect(second!.ended_at!.getTime() - second!.started_at.getTime()).toBe(1_500);
   });
 

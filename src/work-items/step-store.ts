@@ -2,6 +2,7 @@ import { cappedSum, chargeInsertion, costOf, type NewCharge } from '../charges/i
 import { type Executor, json, type RawBuilder, sentWithNext, sql, type Tx } from '../database/index.ts';
 import type { RunUsage } from '../lib/usage.ts';
 import type { RunError } from '../runs/index.ts';
+import { appendMessages, messageInsertion, type NewMessage } from './history-store.ts';
 import type { Status } from './states.ts';
 import type { WorkItem } from './store.ts';
 
@@ -102,8 +103,7 @@ export const stepTrace = (items: RawBuilder<unknown>): RawBuilder<unknown> =>
     where s.work_item_id = i.id and s.kind = 'attempt' and s.ended_at is null`;
 
 /** A step that has ended, for the waterfall. */
-export interface EndedStep
-  extends Pick<Step, 'kind' | 'name' | 'error' | 'model' | 'tokens' | 'message_seq'> {
+export interface EndedStep extends Pick<Step, 'kind' | 'name' | 'error' | 'model' | 'tokens' | 'message_id'> {
   work_item_id: string;
   notes: readonly string[] | null;
   status: 'ok' | 'error';
@@ -114,27 +114,41 @@ export interface EndedStep
   charges: readonly NewCharge[];
 }
 
-/** Records steps that have ended, as parts of the current attempts of their Work Items, with their charges. */
-export const insertEndedSteps = async (tx: Tx, steps: readonly EndedStep[]): Promise<void> => {
-  if (steps.length === 0) return;
+/**
+ * Records steps that have ended, as parts of the current attempts of their Work Items, with their charges and the
+ * messages that they name by their ids: in one statement, which goes out with the next one.
+ */
+export const insertEndedSteps = async (
+  tx: Tx,
+  steps: readonly EndedStep[],
+  messages: readonly NewMessage[] = [],
+): Promise<void> => {
+  if (steps.length === 0) return appendMessages(tx, messages);
   const ago = (column: string) => sql`platform_now() - make_interval(secs => s.${sql.ref(column)} / 1000)`;
   const charges = steps.flatMap((step) => step.charges);
   const given = steps.map(({ charges: own, ...step }) => ({
     ...step,
     ...(step.kind === 'model' ? costOf(own) : {}),
   }));
-  const charging = charges.length > 0 ? sql`with ${chargeInsertion(charges)}` : sql``;
-  await sql`${sentWithNext} ${charging} insert into work_item_steps (work_item_id, attempt, parent, kind, name, status, error, model, tokens, message_seq,
+  const before = [
+    ...(charges.length > 0 ? [chargeInsertion(charges)] : []),
+    ...(messages.length > 0 ? [sql`messages as (${messageInsertion(messages)} returning id, seq)`] : []),
+  ];
+  const [messageSeq, stored] =
+    messages.length > 0
+      ? [sql`m.seq`, sql`left join messages m on m.id = s.message_id`]
+      : [sql`null::bigint`, sql``];
+  await sql`${sentWithNext} ${before.length > 0 ? sql`with ${sql.join(before)}` : sql``} insert into work_item_steps (work_item_id, attempt, parent, kind, name, status, error, model, tokens, message_seq,
       notes, span_id, cost_nano_usd, unknown_calls, started_at, ended_at)
-    select s.work_item_id, a.attempt, a.seq, s.kind, s.name, s.status, s.error, s.model, s.tokens, s.message_seq, s.notes,
+    select s.work_item_id, a.attempt, a.seq, s.kind, s.name, s.status, s.error, s.model, s.tokens, ${messageSeq}, s.notes,
       s.span_id, s.cost_nano_usd, s.unknown_calls, ${ago('beganMsAgo')}, ${ago('endedMsAgo')}
     from jsonb_to_recordset(${json(given)}::jsonb)
       as s(work_item_id uuid, kind text, name text, status text, error text, model text, tokens jsonb,
-        message_seq bigint, notes jsonb, span_id text, cost_nano_usd bigint,
+        message_id uuid, notes jsonb, span_id text, cost_nano_usd bigint,
         unknown_calls integer, "beganMsAgo" double precision, "endedMsAgo" double precision)
       cross join lateral (
         select seq, attempt from work_item_steps where work_item_id = s.work_item_id and kind = 'attempt'
-        order by seq desc limit 1) a`.execute(tx);
+        order by seq desc limit 1) a ${stored}`.execute(tx);
 };
 
 /** Cause of the pause after an attempt: a wait for a retry or another worker, or the review of a person. */

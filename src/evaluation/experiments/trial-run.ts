@@ -207,7 +207,8 @@ export const runTrial = async (
           context = progress.context;
           if (progress.newReply) start = { ...start, approved: [], interrupted: [] };
         },
-        finish: async (ended, end) => {
+        finish: async (ended, end, durable) => {
+          await durable;
           if ('messages' in ended && ended.messages) messages.push(...ended.messages);
           usage = end.usage;
           model = end.model;
