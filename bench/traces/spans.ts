@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { encodeRequest, type TestSpan } from '../../packages/otlp/tests/encode.ts';
+import type { StoredRequest } from '../../src/traces/packing.ts';
 
 const models = ['gpt-5.2', 'claude-sonnet-5', 'gemini-3-pro', 'mistral-large-4'];
 const tools = ['search', 'read_file', 'send_mail', 'query', 'book', 'pay', 'look_up', 'translate'];
@@ -96,19 +97,15 @@ const resource = {
 };
 
 /** A request of the spans of an SDK. */
-export const requestOf = (spans: TestSpan[]): { bytes: Buffer; spans: number } => ({
+export const requestOf = (spans: TestSpan[]): StoredRequest => ({
+  gzip: false,
   spans: spans.length,
   bytes: encodeRequest([{ attributes: resource, scopes: [{ name: 'agents', spans }] }]),
 });
 
 /** Requests of about 100 spans with `count` traces of `spans` each, that began within the hours before `endMs`. */
-export const requestsOf = (
-  count: number,
-  spans: number,
-  endMs: number,
-  hours = 1,
-): { bytes: Buffer; spans: number }[] => {
-  const requests: { bytes: Buffer; spans: number }[] = [];
+export const requestsOf = (count: number, spans: number, endMs: number, hours = 1): StoredRequest[] => {
+  const requests: StoredRequest[] = [];
   let open: TestSpan[] = [];
   for (let i = 0; i < count; i++) {
     open.push(...traceOf(spans, endMs - Math.floor(((count - i) / count) * hours * 3_600_000)));

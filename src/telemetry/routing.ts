@@ -85,10 +85,14 @@ export interface SpanSink {
   /** If more bytes of a log are queued, it jumps to the newest spans: it must not hold the log for ever. */
   readonly mostBehind: number;
   /**
-   * Stores requests (protobuf), whose first span has the ordinal `start`, without those that are final. Resolves to the
+   * Stores requests (protobuf, in gzip or plain), whose first span has the ordinal `start`, without those that are final. Resolves to the
    * number of spans of this log that it has stored so far.
    */
-  store(log: string, start: number, requests: readonly { bytes: Buffer; spans: number }[]): Promise<number>;
+  store(
+    log: string,
+    start: number,
+    requests: readonly { bytes: Buffer; gzip: boolean; spans: number }[],
+  ): Promise<number>;
   /** Stores nothing before the ordinal `through` any more. Resolves as `store`. */
   skip(log: string, through: number): Promise<number>;
 }

@@ -1,14 +1,10 @@
 import { promisify } from 'node:util';
-import { constants, createZstdCompress, zstdDecompress } from 'node:zlib';
-import { compressWith, joinSpans, release, type SpansAround } from '@agent-platform/otlp';
-import { Semaphore } from '../lib/semaphore.ts';
+import { constants, zstdCompressSync, zstdDecompress } from 'node:zlib';
+import { joinSpans, release, type SpansAround } from '@agent-platform/otlp';
 import type { TracePiece } from './pieces.ts';
 
 /** Bytes of spans in one block. Larger ones compress no better, and a read of one trace would read more of others. */
 const blockBytes = 256 * 1024;
-
-/** Each has memory of its own. */
-const packedAtOnce = 2;
 
 /** A block before it is compressed. */
 interface OpenBlock {
@@ -25,14 +21,16 @@ export interface Block {
 const decompress = promisify(zstdDecompress);
 const smallestChunk = 16 * 1024;
 
-/** Spans shrink to a third or less. One chunk holds the result: each further one would be a trip to the thread pool. */
-const pack = async (bytes: Buffer): Promise<Buffer> => {
-  const stream = createZstdCompress({
+/** Compresses a block into memory of its own. Spans shrink to a third or less: one chunk holds the result. */
+const pack = (bytes: Buffer): Buffer => {
+  const compressed = zstdCompressSync(bytes, {
     chunkSize: Math.max(smallestChunk, bytes.length >> 1),
     // A level more is no smaller, and a window of more than the block only more memory: together twice the CPU.
     params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 18 },
   });
-  const content = await compressWith(stream, bytes);
+  const content = Buffer.allocUnsafeSlow(compressed.length);
+  compressed.copy(content);
+  release(compressed);
   release(bytes);
   return content;
 };
@@ -42,42 +40,38 @@ export const unpackBlock = (content: Buffer): Promise<Buffer> =>
   decompress(content, { chunkSize: Math.max(blockBytes + smallestChunk, 2 * content.length) });
 
 /**
- * Packs the spans of traces into blocks, trace by trace: spans of one trace are alike, and are read together. Resolves to
- * the blocks, and to the indexes of those that hold each trace.
+ * Packs the spans of traces into blocks, trace by trace: spans of one trace are alike, and are read together. Returns the
+ * blocks, and for each trace the indexes of those that hold it.
  */
-export const packBlocks = async (
-  pieces: Iterable<TracePiece>,
-): Promise<{ blocks: Block[]; blocksOf: Map<string, number[]> }> => {
+export const packBlocks = (pieces: Iterable<TracePiece>): { blocks: Block[]; blocksOf: number[][] } => {
   const open: OpenBlock[] = [];
-  const blocksOf = new Map<string, number[]>();
+  const blocksOf: number[][] = [];
   let block: OpenBlock | undefined;
-  for (const { traceId, spans: groups } of pieces) {
+  for (const { spans: groups } of pieces) {
     const indexes: number[] = [];
-    for (const { around, spans } of groups) {
+    for (const { around, bytes, ranges } of groups) {
       let from = 0;
       const put = (to: number): void => {
-        if (to > from) block!.groups.push({ around, spans: spans.slice(from, to) });
+        if (to > from) block!.groups.push({ around, bytes, ranges: ranges.slice(from, to) });
         from = to;
       };
-      for (const [i, span] of spans.entries()) {
-        if (block === undefined || (block.spans > 0 && block.bytes + span.length > blockBytes)) {
+      for (let i = 0; i < ranges.length; i += 2) {
+        const size = ranges[i + 1]! - ranges[i]!;
+        if (block === undefined || (block.spans > 0 && block.bytes + size > blockBytes)) {
           if (block) put(i);
           block = { groups: [], spans: 0, bytes: 0 };
           open.push(block);
         }
         if (indexes.at(-1) !== open.length - 1) indexes.push(open.length - 1);
         block.spans++;
-        block.bytes += span.length;
+        block.bytes += size;
       }
-      put(spans.length);
+      put(ranges.length);
     }
-    blocksOf.set(traceId, indexes);
+    blocksOf.push(indexes);
   }
-  const atOnce = new Semaphore(packedAtOnce);
-  const blocks = await Promise.all(
-    open.map(({ groups, spans }) =>
-      atOnce.run(async () => ({ spans, content: await pack(joinSpans(groups)) })),
-    ),
-  );
-  return { blocks, blocksOf };
+  return {
+    blocks: open.map(({ groups, spans }) => ({ spans, content: pack(joinSpans(groups)) })),
+    blocksOf,
+  };
 };

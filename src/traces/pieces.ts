@@ -120,26 +120,24 @@ export const addFacts = (piece: TracePiece, facts: SpanFacts, service: string | 
 /** A power of two. Spans beyond it push older ones out. */
 const seenSlots = 2 ** 17;
 
-/** The newest 100,000 spans, roughly: a sender that tries again sends the same spans within seconds. */
+/**
+ * The newest 100,000 spans, roughly: a sender that tries again sends the same spans within seconds. They are in memory that
+ * threads may share, of which one looks at a time.
+ */
 export class SeenSpans {
-  readonly #keys = new Uint32Array(seenSlots * 4);
+  readonly memory: SharedArrayBuffer;
+  readonly #keys: Uint32Array;
   /** The attempt that saw the span of each slot; 0: none. */
-  readonly #attempts = new Uint32Array(seenSlots);
-  readonly #failed = new Set<number>();
-  #attempt = 0;
+  readonly #attempts: Uint32Array;
 
-  /** Begins an attempt to store spans. Returns its number. */
-  begin(): number {
-    return ++this.#attempt;
-  }
-
-  /** What the attempt saw is not stored. */
-  failed(attempt: number): void {
-    this.#failed.add(attempt);
+  constructor(memory = new SharedArrayBuffer(seenSlots * 5 * Uint32Array.BYTES_PER_ELEMENT)) {
+    this.memory = memory;
+    this.#keys = new Uint32Array(memory, 0, seenSlots * 4);
+    this.#attempts = new Uint32Array(memory, this.#keys.byteLength, seenSlots);
   }
 
   /** Returns whether the span is stored, or was seen by this attempt; it is seen now. */
-  see(key: SpanKey, attempt: number): boolean {
+  see(key: SpanKey, { number, failed }: Attempt): boolean {
     const slot =
       (Math.imul(key[0]! ^ Math.imul(key[2]!, 0x9e3779b1), 0x85ebca6b) ^ key[1]!) & (seenSlots - 1);
     const at = slot * 4;
@@ -147,11 +145,19 @@ export class SeenSpans {
     const before = this.#attempts[slot]!;
     const isSame =
       keys[at] === key[0] && keys[at + 1] === key[1] && keys[at + 2] === key[2] && keys[at + 3] === key[3];
-    if (isSame && before !== 0 && !this.#failed.has(before)) return true;
+    if (isSame && before !== 0 && !failed.has(before)) return true;
     keys.set(key, at);
-    this.#attempts[slot] = attempt;
+    this.#attempts[slot] = number;
     return false;
   }
+}
+
+/** An attempt to store spans. */
+export interface Attempt {
+  /** From 1 on, in their order. */
+  number: number;
+  /** Those before it whose spans are not stored. */
+  failed: ReadonlySet<number>;
 }
 
 /** Sorts spans by trace. */
@@ -159,10 +165,10 @@ export class PieceMaker {
   readonly pieces = new Map<string, TracePiece>();
   readonly #reader = new FactReader({ withIds: false });
   readonly #seen: SeenSpans;
-  readonly #attempt: number;
+  readonly #attempt: Attempt;
   spans = 0;
 
-  constructor(seen: SeenSpans, attempt: number) {
+  constructor(seen: SeenSpans, attempt: Attempt) {
     this.#seen = seen;
     this.#attempt = attempt;
   }
@@ -195,10 +201,9 @@ export class PieceMaker {
       piece = emptyPiece(facts);
       this.pieces.set(facts.traceId, piece);
     }
-    const span = bytes.subarray(from, to);
     const last = piece.spans.at(-1);
-    if (last?.around === around) (last.spans as Buffer[]).push(span);
-    else piece.spans.push({ around, spans: [span] });
+    if (last?.around === around) last.ranges.push(from, to);
+    else piece.spans.push({ around, bytes, ranges: [from, to] });
     if (!this.#seen.see(this.#reader.key, this.#attempt)) addFacts(piece, facts, resource.service);
   }
 }

@@ -27,6 +27,7 @@ const chat = {
 /** A request with `spans` of a service; `padding` bytes that do not compress make a block larger. */
 const request = (spans: TestSpan[], service = 'shop') => ({
   spans: spans.length,
+  gzip: false,
   bytes: encodeRequest([{ attributes: { 'service.name': service }, scopes: [{ spans }] }]),
 });
 

@@ -1,7 +1,6 @@
-import { type Executor, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import { type Executor, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import type { Block } from './blocks.ts';
-import { packId } from './packed-id.ts';
-import { largestSum, type TracePiece } from './pieces.ts';
+import { largestSum } from './pieces.ts';
 
 /** How far a telemetry log has come: its spans before the ordinal are stored, `stored` of them, or never will be. */
 export interface TracePosition {
@@ -64,8 +63,7 @@ export const insertBlocks = async (
 
 const columns =
   sql.raw(`trace_id, start_us, end_us, rooted, name, service, agent_id, agent_name, span_count, failed_spans,
-  model_tokens, agent_tokens, model_cost_nano_usd, agent_cost_nano_usd, terms, work_item_id, conversation_id, block,
-  more_blocks`);
+  model_tokens, agent_tokens, model_cost_nano_usd, agent_cost_nano_usd, terms, work_item_id, conversation_id`);
 
 /** A sum that may be null, and ends where a number of JavaScript does. */
 const added = (name: string): RawBuilder<unknown> => {
@@ -78,44 +76,17 @@ const added = (name: string): RawBuilder<unknown> => {
 const mostBlocks = 2_000;
 
 /**
- * Adds pieces to the rows of their traces. `blocksOf`: the ids of the blocks that hold each. Rows are written in the order
- * of their ids, so that two replicas never wait for each other.
+ * Adds rows of traces, as JSON (`PartOfBatch`), to those that there are. `ids`: of the blocks that they name by index. Rows
+ * are written in the order of their ids, so that two replicas never wait for each other.
  */
-export const addPieces = async (
-  tx: Tx,
-  part: number,
-  pieces: Iterable<TracePiece>,
-  blocksOf: (traceId: string) => readonly number[],
-): Promise<void> => {
-  const rows = Array.from(pieces, (piece) => {
-    const [block, ...more] = blocksOf(piece.traceId);
-    return {
-      trace_id: piece.traceId,
-      start_us: piece.startUs,
-      end_us: piece.endUs,
-      rooted: piece.rooted,
-      name: piece.name,
-      service: piece.service,
-      agent_id: piece.agentId === null ? null : packId(piece.agentId),
-      agent_name: piece.agentName,
-      span_count: piece.spanCount,
-      failed_spans: piece.failedSpans,
-      model_tokens: piece.modelTokens,
-      agent_tokens: piece.agentTokens,
-      model_cost_nano_usd: piece.modelCostNanoUsd,
-      agent_cost_nano_usd: piece.agentCostNanoUsd,
-      terms: [...piece.terms].join('\n'),
-      work_item_id: piece.workItemId,
-      conversation_id: piece.conversationId === null ? null : packId(piece.conversationId),
-      block,
-      more_blocks: more.length === 0 ? null : more,
-    };
-  });
-  await sql`insert into traces as t (${columns}, part)
-    select ${columns}, ${part} from jsonb_to_recordset(${json(rows)}::jsonb) as piece(trace_id uuid, start_us bigint,
+export const addRows = async (tx: Tx, part: number, ids: readonly number[], rows: string): Promise<void> => {
+  const blocks = sql`${ids}::bigint[]`;
+  await sql`insert into traces as t (${columns}, block, more_blocks, part)
+    select ${columns}, (${blocks})[block + 1], (select array_agg((${blocks})[i + 1]) from unnest(more_blocks) i), ${part}
+    from jsonb_to_recordset(${rows}::jsonb) as piece(trace_id uuid, start_us bigint,
       end_us bigint, rooted boolean, name text, service text, agent_id text, agent_name text, span_count integer,
       failed_spans integer, model_tokens bigint, agent_tokens bigint, model_cost_nano_usd bigint,
-      agent_cost_nano_usd bigint, terms text, work_item_id uuid, conversation_id text, block bigint, more_blocks bigint[])
+      agent_cost_nano_usd bigint, terms text, work_item_id uuid, conversation_id text, block integer, more_blocks integer[])
     order by trace_id
     on conflict (trace_id, part) do update set
       start_us = least(t.start_us, excluded.start_us),

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { nodeOptions } from '../../src/program.ts';
+import { nodeOptions, startEnvironment } from '../../src/program.ts';
 import { until } from './wait.ts';
 import { freePort, startWatchdog } from './watchdog.ts';
 
@@ -65,6 +65,7 @@ export async function spawnPlatform(options: PlatformProcessOptions = {}): Promi
     PATH,
     HOME,
     TMPDIR,
+    ...startEnvironment,
     HOST: '127.0.0.1',
     PORT: String(port),
     DATA_DIR: dataDir,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { nodeOptions } from '../../src/program.ts';
+import { nodeOptions, startEnvironment } from '../../src/program.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -38,7 +38,10 @@ describe('packaging', () => {
 
   test('`npm start` and the image start the platform in the same way', () => {
     const start = ['node', ...nodeOptions, 'bin/start.js'];
-    expect(JSON.parse(read('package.json')).scripts.start).toBe(`exec ${start.join(' ')}`);
+    const environment = Object.entries(startEnvironment).map(([name, value]) => `${name}=${value}`);
+    const script = JSON.parse(read('package.json')).scripts.start;
+    expect(script).toBe([...environment, 'exec', ...start].join(' '));
+    for (const one of environment) expect(read('Dockerfile')).toMatch(new RegExp(`^ENV .*\\b${one}\\b`, 'm'));
     expect(read('Dockerfile').trimEnd().split('\n').at(-1)).toBe(
       `CMD [${start.map((one) => `"${one}"`).join(', ')}]`,
     );

@@ -1,3 +1,4 @@
+export { Thread } from './thread.ts';
 export { Compressor } from './wire/compress.ts';
 export {
   type DecodedScope,
@@ -8,7 +9,15 @@ export {
   type JsonAttributes,
   type JsonValue,
 } from './wire/decode.ts';
-export { compressWith, gunzip, gzip, type Inflated, unzstd } from './wire/gzip.ts';
+export {
+  compressWith,
+  gunzip,
+  gunzipSync,
+  gzip,
+  type Inflated,
+  inflatedSize,
+  unzstd,
+} from './wire/gzip.ts';
 export { fromJson } from './wire/json.ts';
 export { JsonThread } from './wire/json-thread.ts';
 export {

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { takeSpans } from '@agent-platform/otlp';
+import { inflatedSize, takeSpans } from '@agent-platform/otlp';
 import type { Batch, NewDeadLetter } from '@agent-platform/otlp/log';
 import type { Budget } from './budget.ts';
 import type { Outcome } from './outcome.ts';
@@ -176,7 +176,6 @@ export class InFlightBatch {
 
 const sizeOf = ({ parts }: Batch): number => {
   const [first] = parts;
-  // A gzip member ends with the length of what it inflates to (RFC 1952, 2.3.1).
-  if (first!.gzip) return first!.bytes.readUInt32LE(first!.bytes.length - 4);
+  if (first!.gzip) return inflatedSize(first!.bytes);
   return parts.reduce((sum, { bytes }) => sum + bytes.length, 0);
 };

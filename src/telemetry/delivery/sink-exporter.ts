@@ -1,4 +1,4 @@
-import { gunzip, release } from '@agent-platform/otlp';
+import { inflatedSize, release } from '@agent-platform/otlp';
 import { type Batch, passed, type TelemetryLog } from '@agent-platform/otlp/log';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError, messageOf } from '../../lib/errors.ts';
@@ -21,8 +21,7 @@ const gatherMs = 250;
 const enoughBytes = 1024 * 1024;
 /** Spans, and their bytes uncompressed, that are stored at once, roughly. */
 const mostSpans = 20_000;
-const mostBytes = 4 * 1024 * 1024;
-const largestRequest = 64 * 1024 * 1024;
+const mostBytes = 2 * 1024 * 1024;
 /** The sink is at hand: what keeps it from storing ends suddenly, as when the database is back. */
 const longestWaitMs = 5_000;
 /** After so many failures that are not the database's, spans are stored one record at a time. */
@@ -158,7 +157,6 @@ export class SinkExporter {
     const alone = this.#defects >= aloneAfter;
     const most = Math.min(mostSpans, this.#sink.spansPerSecond());
     const requests: Request[] = [];
-    const inflated: Buffer[] = [];
     let spans = 0;
     let bytes = 0;
     let first: Batch | undefined;
@@ -168,15 +166,9 @@ export class SinkExporter {
       if (batch === null) break;
       first ??= batch;
       last = batch;
-      for (const { bytes: stored, gzip, spans: of } of batch.parts) {
-        const request = gzip ? await inflate(stored) : stored;
-        if (gzip) {
-          inflated.push(request);
-          // Else it is a view of what the log read at once, of which others may be views too.
-          if (stored.length === stored.buffer.byteLength) release(stored);
-        }
-        requests.push({ bytes: request, spans: of });
-        bytes += request.length;
+      for (const { bytes: stored, gzip = false, spans: of } of batch.parts) {
+        requests.push({ bytes: stored, gzip, spans: of });
+        bytes += gzip ? inflatedSize(stored) : stored.length;
         spans += of;
       }
     } while (!alone && bytes < mostBytes && spans < most);
@@ -185,7 +177,10 @@ export class SinkExporter {
       this.#defects >= dropAfter
         ? await this.#sink.skip(telemetryLog.id, first.start + spans)
         : await this.#sink.store(telemetryLog.id, first.start, requests);
-    for (const request of inflated) release(request);
+    // A plain request is a view of what the log read at once, of which others may be views too.
+    for (const { bytes: read, gzip } of requests) {
+      if (gzip && read.length === read.buffer.byteLength) release(read);
+    }
     const delivered = this.#delivered(stored, spans);
     await telemetryLog.commit(last, last.spans, { delivered, rejected: spans - delivered });
     this.#rate.take(spans);
@@ -225,9 +220,3 @@ export class SinkExporter {
     log.warn({ error: messageOf(error), failures: this.#failures }, 'spans are not in the trace store yet');
   }
 }
-
-const inflate = async (member: Buffer): Promise<Buffer> => {
-  const inflated = await gunzip(member, largestRequest);
-  if (typeof inflated === 'string') throw new Error(`a body in the telemetry log is ${inflated}`);
-  return inflated.bytes;
-};

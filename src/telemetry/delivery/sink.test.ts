@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { decodeProtobuf } from '../../../packages/otlp/tests/decode.ts';
 import { spansNamed } from '../../../packages/otlp/tests/encode.ts';
@@ -16,7 +16,9 @@ const memorySink = (more: Partial<SpanSink> = {}) => {
     spansPerSecond: () => 1_000_000,
     store: async (_log, start, requests) => {
       state.calls++;
-      const names = requests.flatMap(({ bytes }) => decodeProtobuf(bytes).map(({ name }) => name));
+      const names = requests.flatMap(({ bytes, gzip }) =>
+        decodeProtobuf(gzip ? gunzipSync(bytes) : bytes).map(({ name }) => name),
+      );
       expect(names).toHaveLength(requests.reduce((sum, { spans }) => sum + spans, 0));
       const fault = state.fault?.();
       if (fault) throw fault;

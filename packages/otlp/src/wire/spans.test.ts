@@ -25,7 +25,7 @@ const groupsOf = (bytes: Buffer): SpansAround[] => {
   const groups: SpansAround[] = [];
   expect(
     eachSpan(bytes, (from, to, around) => {
-      groups.push({ around, spans: [bytes.subarray(from, to)] });
+      groups.push({ around, bytes, ranges: [from, to] });
     }),
   ).toBe(true);
   return groups;

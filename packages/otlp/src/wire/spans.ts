@@ -62,10 +62,13 @@ export const eachSpan = (
   return !r.bad;
 };
 
-/** Spans that have the same `around`, as bytes. */
+/** Spans of one request that have the same `around`. */
 export interface SpansAround {
   around: Around;
-  spans: readonly Buffer[];
+  /** The request. */
+  bytes: Buffer;
+  /** Where each span begins and ends in it: two numbers for each, because an object for each would be slower. */
+  ranges: number[];
 }
 
 const sizeOfVarint = (value: number): number => {
@@ -79,9 +82,11 @@ const sizeOfField = (length: number): number => 1 + sizeOfVarint(length) + lengt
 
 /** An ExportTraceServiceRequest of these spans, each with what is around it. */
 export const joinSpans = (groups: readonly SpansAround[]): Buffer => {
-  const scopeSizes = groups.map(({ around, spans }) =>
-    spans.reduce((sum, span) => sum + sizeOfField(span.length), around.scope.length),
-  );
+  const scopeSizes = groups.map(({ around, ranges }) => {
+    let size = around.scope.length;
+    for (let i = 0; i < ranges.length; i += 2) size += sizeOfField(ranges[i + 1]! - ranges[i]!);
+    return size;
+  });
   const resourceSize = (k: number): number => groups[k]!.around.resource.length + sizeOfField(scopeSizes[k]!);
   // One buffer: a small one for each length would cost more than all else.
   const bytes = Buffer.allocUnsafe(groups.reduce((sum, _group, k) => sum + sizeOfField(resourceSize(k)), 0));
@@ -99,14 +104,14 @@ export const joinSpans = (groups: readonly SpansAround[]): Buffer => {
     bytes.set(part, at);
     at += part.length;
   };
-  for (const [k, { around, spans }] of groups.entries()) {
+  for (const [k, { around, bytes: from, ranges }] of groups.entries()) {
     head(10, resourceSize(k));
     put(around.resource);
     head(18, scopeSizes[k]!);
     put(around.scope);
-    for (const span of spans) {
-      head(18, span.length);
-      put(span);
+    for (let i = 0; i < ranges.length; i += 2) {
+      head(18, ranges[i + 1]! - ranges[i]!);
+      at += from.copy(bytes, at, ranges[i], ranges[i + 1]);
     }
   }
   return bytes;
