@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, type Plugin, type Rolldown } from 'vite';
 import { head } from './vite.head.ts';
 
 const source = fileURLToPath(new URL('./src', import.meta.url));
@@ -66,6 +66,42 @@ const withoutCssVariables = (): Plugin => {
   };
 };
 
+/**
+ * Appends the styles of the frame to those of the kit, which every page loads, too: one file less. The name of the kit
+ * then follows from both, as do the names of all files that name its styles.
+ */
+const joinedStyles = (): Plugin => {
+  const stylesOf = (chunk?: Rolldown.RenderedChunk) => chunk?.viteMetadata?.importedCss ?? new Set<string>();
+  const chunks = new Map<string, Rolldown.RenderedChunk>();
+  return {
+    name: 'console-joined-styles',
+    apply: 'build',
+    enforce: 'post',
+    renderChunk(_code, chunk) {
+      chunks.set(chunk.name, chunk);
+    },
+    augmentChunkHash: ({ name }) => (name === 'kit' ? [...stylesOf(chunks.get('index'))].join() : undefined),
+    generateBundle: {
+      order: 'pre',
+      handler(_options, bundle) {
+        const built = Object.values(bundle).filter((file) => file.type === 'chunk');
+        const [kit, frame] = ['kit', 'index'].map((name) => stylesOf(built.find((one) => one.name === name)));
+        const source = [...kit!, ...frame!].map((file) => {
+          const asset = bundle[file];
+          if (asset?.type !== 'asset') throw new Error(`${file} is not in the build.`);
+          delete bundle[file];
+          return asset.source;
+        });
+        if (source.length !== 2) throw new Error('The kit and the frame have no file of styles each.');
+        const joined = this.emitFile({ type: 'asset', name: 'kit.css', source: source.join('') });
+        frame!.clear();
+        kit!.clear();
+        kit!.add(this.getFileName(joined));
+      },
+    },
+  };
+};
+
 /** Components that only lists with filters and some forms use. */
 const selects =
   /@mantine\/core\/[^?]*components\/(Combobox|Select|MultiSelect|Pill|PillsInput)\/|console\/src\/ui\/(Select|FilterBar|FilterValue)|console\/src\/resource\/(AgentSelect|AgentFilter|ZoneField)/;
@@ -82,11 +118,16 @@ const kit =
   /^\0|node_modules|console\/src\/(ui|api|base|routing|time|app)\/|console\/src\/resource\/(?!ListPage|AgentSelect|AgentFilter|ZoneField|NoAgents|counted|kept-rows|settled|thing|work-item|EventTag|WorkItemOutcome|EndingKeys|UsedByAgents|MakeCase|EditForm|SubmitForm|DiscardButton|create-form|settings-test|optional-reason)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell|cost)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
 
 /**
- * What pages share is five files, not forty. `tests/browser/budgets.test.ts` has the limits. What one page alone uses,
+ * What pages share is six files, not forty. `tests/browser/budgets.test.ts` has the limits. What one page alone uses,
  * and words of a feature, go where they are used. The kit comes first and takes what it imports with it: files that
  * import each other in a circle would run in the wrong order.
  */
 const sharedFiles = [
+  {
+    name: 'react',
+    test: /console\/src\/app\/react\.ts$|node_modules\/(react|react-dom|scheduler)\//,
+    priority: 3,
+  },
   {
     name: 'kit',
     test: (id: string) => kit.test(id) && ![selects, others, virtual, tables].some((rest) => rest.test(id)),
@@ -104,7 +145,14 @@ const sharedFiles = [
  */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react(), head(), approvalPage(), usedOperations(), withoutCssVariables()],
+  plugins: [
+    react(),
+    head({ early: ['react', 'kit'] }),
+    joinedStyles(),
+    approvalPage(),
+    usedOperations(),
+    withoutCssVariables(),
+  ],
   build: {
     manifest: true,
     // The texts of the packages that are built in.

@@ -6,9 +6,10 @@ const schemeScript = fileURLToPath(new URL('./src/app/scheme.js', import.meta.ur
 
 /**
  * Adds to a page the script that sets the color scheme before the first paint, and the preload of the typeface.
- * Both have hashed names, like everything under `/assets`.
+ * Both have hashed names, like everything under `/assets`. The chunks `early` are evaluated as soon as they are there,
+ * each as a task of its own, while others are on their way: else all are evaluated in one task after the last one.
  */
-export const head = (): Plugin => {
+export const head = ({ early = [] }: { early?: readonly string[] } = {}): Plugin => {
   let scheme: string;
   return {
     name: 'console-head',
@@ -25,6 +26,11 @@ export const head = (): Plugin => {
         const font = named('geist-latin-wght-normal.woff2');
         const script = named('scheme.js');
         if (!font || !script || !scheme) throw new Error('The typeface or scheme.js is not in the build.');
+        const chunks = early.map((name) => {
+          const chunk = files.find((file) => file.type === 'chunk' && file.name === name);
+          if (!chunk) throw new Error(`The chunk ${name} is not in the build.`);
+          return `/${chunk.fileName}`;
+        });
         return [
           { tag: 'script', attrs: { src: `/${script}` }, injectTo: 'head-prepend' },
           {
@@ -32,6 +38,11 @@ export const head = (): Plugin => {
             attrs: { rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: '', href: `/${font}` },
             injectTo: 'head-prepend',
           },
+          ...chunks.map((src) => ({
+            tag: 'script',
+            attrs: { type: 'module', async: true, crossorigin: '', src },
+            injectTo: 'head' as const,
+          })),
         ];
       },
     },

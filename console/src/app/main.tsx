@@ -1,10 +1,10 @@
 import './fonts.css';
 import { setNonce } from 'get-nonce';
 import { StrictMode, startTransition } from 'react';
-import { createRoot } from 'react-dom/client';
 import { takeMeFromPage } from '../api/me.ts';
 import { watchVisibility } from '../api/query.ts';
 import { App } from './App.tsx';
+import { createRoot } from './react.ts';
 import { router } from './router.tsx';
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
