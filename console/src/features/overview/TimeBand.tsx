@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useOperation } from '../../api/index.ts';
 import type { Timeline, TimelineRow } from '../../api/types.gen.ts';
 import { bucketCounts } from '../../resource/index.ts';
@@ -88,7 +88,7 @@ export const TimeBand = () => {
     },
   );
   const { data } = got;
-  const rows = data ? rowsOf(data) : [];
+  const rows = useMemo(() => (data ? rowsOf(data) : []), [data]);
   return (
     <Section
       title={words.timeline}
@@ -108,9 +108,7 @@ export const TimeBand = () => {
             to={span.to}
             now={data ? new Date(data.now).getTime() : Date.now()}
             zone={zone}
-            transitions={(data?.zone_transitions ?? [])
-              .filter((one) => one.zone === zone)
-              .map(({ at }) => Date.parse(at))}
+            transitions={data?.zone_transitions}
           />
         )}
       </Box>

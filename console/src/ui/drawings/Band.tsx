@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { memo, startTransition, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { ui } from '../../text/en/ui.ts';
 import { number as format, list } from '../../text/format.ts';
 import { clockTime, exactTime, shortDay } from '../../time/format.ts';
@@ -13,7 +13,7 @@ import {
   widthOf,
 } from './buckets.ts';
 import { ClockChanges } from './ClockChanges.tsx';
-import { axisOf, clockChanges } from './clock-changes.ts';
+import { type Axis, axisOf, clockChanges } from './clock-changes.ts';
 import css from './drawings.module.css';
 import { colorOf, type Outcome, Shape, wordOf } from './marks.tsx';
 import { clockStep } from './scale.ts';
@@ -29,6 +29,11 @@ export interface BandRow {
   buckets: readonly BandBucket[];
 }
 
+interface Transition {
+  at: string;
+  zone: string;
+}
+
 export interface BandProps {
   label: string;
   rows: readonly BandRow[];
@@ -37,7 +42,8 @@ export interface BandProps {
   to: number;
   now: number;
   zone: string;
-  transitions?: readonly number[];
+  /** When the clock of a zone changes: those of other zones are left out. */
+  transitions?: readonly Transition[];
 }
 
 const rowHeight = 30;
@@ -45,6 +51,8 @@ const top = 26;
 /** Height of the line below the rows that says how the clock changes. */
 const clockLine = 18;
 const least = 620;
+const noRows: readonly BandRow[] = [];
+const noTransitions: readonly Transition[] = [];
 
 /** One mark, or a bar with the number of those that are merged in it. */
 const Counted = ({ count, x, y }: { count: Count; x: number; y: number }) => {
@@ -80,21 +88,72 @@ const Marks = ({ bucket, middle, y }: { bucket: BandBucket; middle: number; y: n
   });
 };
 
+interface RowProps {
+  row: BandRow;
+  y: number;
+  now: number;
+  zone: string;
+  axis: Axis;
+  width: number;
+}
+
+/** The marks of a row: each is a link, or has only its words. */
+const Row = memo(({ row, y, now, zone, axis: { x }, width }: RowProps) => {
+  const title = (bucket: BandBucket) => {
+    const counts = countsOf(bucket).map(({ kind, number }) =>
+      ui.countWord(number, (row.words?.[kind] ?? wordOf(kind)).toLowerCase()),
+    );
+    return `${row.name}, ${exactTime(new Date(bucket.from), zone)}: ${list(counts)}`;
+  };
+  return (
+    <g>
+      <path d={`M0 ${y}H${width}`} stroke="var(--line)" />
+      {mergeBuckets(row.buckets, now, x).map((bucket) => {
+        const middle = middleOf(bucket, now, x);
+        return bucket.href ? (
+          <a key={bucket.from} href={bucket.href(bucket.from, bucket.ends ?? bucket.to)}>
+            <title>{title(bucket)}</title>
+            {/* The gaps between the marks, and a little around them, are a part of the link. */}
+            <rect
+              x={middle - drawnWidth(bucket) / 2 - 1}
+              y={y + 3}
+              width={drawnWidth(bucket) + 2}
+              height={24}
+              fill="transparent"
+            />
+            <Marks bucket={bucket} middle={middle} y={y} />
+          </a>
+        ) : (
+          <g key={bucket.from}>
+            <title>{title(bucket)}</title>
+            <Marks bucket={bucket} middle={middle} y={y} />
+          </g>
+        );
+      })}
+    </g>
+  );
+});
+
 /**
  * Occurrences over time: what was, before the line of now, and what is expected after it. Nights are shaded and days are
  * separated in the chosen zone; hours that do not exist are hatched, those that are there twice have both. The names
- * stay while it scrolls.
+ * stay while it scrolls. The marks come when the rest is measured and painted, in parts of 5 ms: a thousand of them
+ * are a fifth of a second on a slow device.
  */
-export const Band = ({ label, rows, from, to, now, zone, transitions = [] }: BandProps) => {
+export const Band = ({ label, rows, from, to, now, zone, transitions = noTransitions }: BandProps) => {
+  const [painted, setPainted] = useState(false);
+  useEffect(() => startTransition(() => setPainted(true)), []);
+  const drawn = useDeferredValue(painted ? rows : noRows);
   const [frame, measured] = useWidth();
   const scroller = useRef<HTMLDivElement>(null);
   const width = Math.max(least, measured);
   const height = top + rows.length * rowHeight;
-  const changes = clockChanges(
-    transitions.filter((at) => at > from && at < to),
-    zone,
-  );
-  const axis = axisOf(from, to, width, changes);
+  const { changes, axis } = useMemo(() => {
+    const own = transitions.filter((one) => one.zone === zone).map(({ at }) => Date.parse(at));
+    const shown = own.filter((at) => at > from && at < to);
+    const changes = clockChanges(shown, zone);
+    return { changes, axis: axisOf(from, to, width, changes) };
+  }, [from, to, width, transitions, zone]);
   const { x } = axis;
   const nowX = x(now);
   useEffect(() => {
@@ -102,12 +161,6 @@ export const Band = ({ label, rows, from, to, now, zone, transitions = [] }: Ban
     if (box && box.scrollWidth > box.clientWidth) box.scrollLeft = nowX - box.clientWidth * 0.6;
   }, [nowX]);
   const ticks = ticksBetween(from, to, zone, clockStep(to - from, width));
-  const title = ({ name, words }: BandRow, bucket: BandBucket) => {
-    const counts = countsOf(bucket).map(({ kind, number }) =>
-      ui.countWord(number, (words?.[kind] ?? wordOf(kind)).toLowerCase()),
-    );
-    return `${name}, ${exactTime(new Date(bucket.from), zone)}: ${list(counts)}`;
-  };
   return (
     <div className={css.band}>
       <div className={css.names} style={{ paddingTop: top }}>
@@ -156,36 +209,17 @@ export const Band = ({ label, rows, from, to, now, zone, transitions = [] }: Ban
             </g>
           ))}
           <ClockChanges changes={changes} axis={axis} top={top} bottom={height} width={width} />
-          {rows.map((row, index) => {
-            const y = top + index * rowHeight;
-            return (
-              <g key={row.id}>
-                <path d={`M0 ${y}H${width}`} stroke="var(--line)" />
-                {mergeBuckets(row.buckets, now, x).map((bucket) => {
-                  const middle = middleOf(bucket, now, x);
-                  return bucket.href ? (
-                    <a key={bucket.from} href={bucket.href(bucket.from, bucket.ends ?? bucket.to)}>
-                      <title>{title(row, bucket)}</title>
-                      {/* The gaps between the marks, and a little around them, are a part of the link. */}
-                      <rect
-                        x={middle - drawnWidth(bucket) / 2 - 1}
-                        y={y + 3}
-                        width={drawnWidth(bucket) + 2}
-                        height={24}
-                        fill="transparent"
-                      />
-                      <Marks bucket={bucket} middle={middle} y={y} />
-                    </a>
-                  ) : (
-                    <g key={bucket.from}>
-                      <title>{title(row, bucket)}</title>
-                      <Marks bucket={bucket} middle={middle} y={y} />
-                    </g>
-                  );
-                })}
-              </g>
-            );
-          })}
+          {drawn.map((row, index) => (
+            <Row
+              key={row.id}
+              row={row}
+              y={top + index * rowHeight}
+              now={now}
+              zone={zone}
+              axis={axis}
+              width={width}
+            />
+          ))}
           {now >= from && now <= to && (
             <>
               <path d={`M${nowX} ${top - 4}V${height}`} stroke="var(--accent)" strokeWidth={1.5} />

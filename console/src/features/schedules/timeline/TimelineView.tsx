@@ -1,3 +1,4 @@
+import { useMemo } from 'react';
 import { listPolling, useOperation } from '../../../api/index.ts';
 import type { Timeline } from '../../../api/types.gen.ts';
 import { useCursor, useUrlState } from '../../../routing/url-state.ts';
@@ -70,7 +71,7 @@ const Drawing = ({ timeline, span, zone }: { timeline: Timeline; span: Span; zon
   const now = Math.max(clock, Date.parse(timeline.now));
   const from = Date.parse(timeline.from);
   const until = Date.parse(timeline.to);
-  const inZone = timeline.zone_transitions.filter((each) => each.zone === zone);
+  const rows = useMemo(() => timeline.data.map((row) => toBandRow(row, timeline)), [timeline]);
   return (
     <Section
       title={words.title}
@@ -87,12 +88,12 @@ const Drawing = ({ timeline, span, zone }: { timeline: Timeline; span: Span; zon
       <Box padded>
         <Band
           label={words.label}
-          rows={timeline.data.map((row) => toBandRow(row, timeline))}
+          rows={rows}
           from={from}
           to={until}
           now={now}
           zone={zone}
-          transitions={inZone.map(({ at }) => Date.parse(at))}
+          transitions={timeline.zone_transitions}
         />
       </Box>
       {timeline.zone_transitions.length > 0 && (
