@@ -102,23 +102,28 @@ const joinedStyles = (): Plugin => {
   };
 };
 
-/** Components that only lists with filters and some forms use. */
+/** What only lists with filters and forms use, and small parts of these. */
 const selects =
-  /@mantine\/core\/[^?]*components\/(Combobox|Select|MultiSelect|Pill|PillsInput)\/|console\/src\/ui\/(Select|FilterBar|FilterValue)|console\/src\/resource\/(AgentSelect|AgentFilter|ZoneField)/;
+  /console\/src\/resource\/(ListPage|create-form|settled|NoAgents)\.|@mantine\/core\/[^?]*components\/(Combobox|Select|MultiSelect|Pill|PillsInput)\/|console\/src\/ui\/(Select|FilterBar|FilterValue)|console\/src\/resource\/(AgentSelect|AgentFilter|ZoneField)/;
 /** What some pages use, but not the Overview. */
 const others =
   /console\/src\/(ui\/(JsonView|NativeSelect|RowsGrid|RowsTable|SecretMap)|api\/event-stream)\.|node_modules\/eventsource-parser\//;
 /** Long lists, of which only rows in view are rendered. */
 const virtual =
   /node_modules\/@tanstack\/(react-virtual|virtual-core)\/|console\/src\/ui\/drawings\/Waterfall\./;
+/** What the lists of schedules and Work Items share, the pages of schedules, those of Work Items, and their actions. */
+const rows = /console\/src\/resource\/(kept-rows|counted|optional-reason)\./;
+const schedules = /console\/src\/(features\/schedules\/shared\/|resource\/WorkItemOutcome\.)/;
+const workItems = /console\/src\/(features\/work-items\/trail|resource\/work-item|text\/en\/work-items)\./;
+const actions = /console\/src\/features\/work-items\/(actions|question)\./;
 /** Forms that are made of a table of fields: they need selects, which the others do without. */
 const tables = /console\/src\/resource\/(describe-form|fields|FormFields)\./;
 /** What the frame, the Overview and nearly every page use, without what only a few other pages have. */
 const kit =
-  /^\0|node_modules|console\/src\/(ui|api|base|routing|time|app)\/|console\/src\/resource\/(?!ListPage|AgentSelect|AgentFilter|ZoneField|NoAgents|counted|kept-rows|settled|thing|work-item|EventTag|WorkItemOutcome|EndingKeys|UsedByAgents|MakeCase|EditForm|SubmitForm|DiscardButton|create-form|settings-test|optional-reason)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell|cost)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
+  /^\0|node_modules|console\/src\/(ui|api|base|routing|time|app)\/|console\/src\/resource\/(?!ListPage|AgentSelect|AgentFilter|ZoneField|NoAgents|counted|kept-rows|settled|thing|work-item|EventTag|WorkItemOutcome|EndingKeys|UsedByAgents|MakeCase|EditForm|create-form|settings-test|optional-reason)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell|cost)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
 
 /**
- * What pages share is six files, not forty. `tests/browser/budgets.test.ts` has the limits. What one page alone uses,
+ * What pages share is a few files, not forty: a browser has six connections to a host. `tests/browser/budgets.test.ts` has the limits. What one page alone uses,
  * and words of a feature, go where they are used. The kit comes first and takes what it imports with it: files that
  * import each other in a circle would run in the wrong order.
  */
@@ -138,6 +143,11 @@ const sharedFiles = [
   { name: 'others', test: others, minShareCount: 2, priority: 1 },
   { name: 'virtual', test: virtual, minShareCount: 2, priority: 1 },
   { name: 'forms', test: tables, minShareCount: 2, priority: 1 },
+  { name: 'messages', test: /console\/src\/(messages|text\/en\/messages)/, minShareCount: 2, priority: 1 },
+  { name: 'rows', test: rows, minShareCount: 2 },
+  { name: 'schedules', test: schedules, minShareCount: 2 },
+  { name: 'work-items', test: workItems, minShareCount: 2 },
+  { name: 'actions', test: actions, minShareCount: 2 },
 ];
 
 /**
