@@ -157,7 +157,7 @@ export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   plugins: [
     react(),
-    head({ early: ['react', 'kit'] }),
+    head({ early: ['kit', 'react'] }),
     joinedStyles(),
     approvalPage(),
     usedOperations(),
