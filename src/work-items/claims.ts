@@ -157,22 +157,33 @@ const queueDueRetries = async (tx: Tx): Promise<number> => {
 const isEnough = ({ ids, more, retriesDue }: Head, limit: number): boolean =>
   !retriesDue && (ids.length === limit || !more);
 
-/** Reads the head, and takes what can be claimed of it if that is enough: nearly always all of a claim in one statement. */
+/**
+ * Reads the head, and takes what can be claimed of it if that is enough: nearly always all of a claim. The second statement
+ * gets what the first has found from settings of the transaction, so both are one round trip. It is planned to take the rows
+ * by their ids: a plan from when the table was small would read the whole backlog.
+ */
 const takeHead = async (tx: Tx, limit: number, claimer: Claimer): Promise<{ head: Head; taken: Taken }> => {
-  type Row = Head & { n: number } & { [C in keyof Taken[number]]: Taken[number][C] | null };
-  const { rows } = await sql<Row>`with found as (${claimableInHead({ limit, except: [] })}), free as (
-      select w.id from work_items w, found f
-      where w.id = any(f.ids) and w.status = 'PENDING' and not f."retriesDue"
-        and (cardinality(f.ids) = ${limit}::integer or not f.more)
-      for update of w skip locked
+  await sql`${sentWithNext} select set_config('platform.claim_head', to_json(h)::text, true),
+      set_config('platform.claim_ids', case
+        when not h."retriesDue" and (cardinality(h.ids) = ${limit}::integer or not h.more) then h.ids
+        else '{}' end::text, true),
+      set_config('enable_seqscan', 'off', true)
+    from (${claimableInHead({ limit, except: [] })}) h`.execute(tx);
+  type Row = { head: Head | null; setting: string | null; n: number | null } & {
+    [C in keyof Taken[number]]: Taken[number][C] | null;
+  };
+  const { rows } = await sql<Row>`with free as (
+      select id from work_items
+      where id = any(current_setting('platform.claim_ids')::uuid[]) and status = 'PENDING' for update skip locked
     ), taken as (${workItemRuns.taking(claimer)}), numbered as (select *, row_number() over () as n from taken)
-    select t.*, f.more, f."retriesDue", case when coalesce(t.n, 1) = 1 then f.ids end as ids
-    from found f left join numbered t on true`.execute(tx);
-  const { ids, more, retriesDue } = rows.find((row) => row.ids !== null)!;
-  const taken = rows.flatMap(({ ids: _, more: __, retriesDue: ___, n, ...row }) =>
+    select t.*, case when coalesce(t.n, 1) = 1 then current_setting('platform.claim_head')::jsonb end as head,
+      case when coalesce(t.n, 1) = 1 then set_config('enable_seqscan', 'on', true) end as setting
+    from (select) one left join numbered t on true`.execute(tx);
+  const { head } = rows.find((row) => row.head !== null)!;
+  const taken = rows.flatMap(({ head: _, setting: __, n, ...row }) =>
     n === null ? [] : [row as Taken[number]],
   );
-  return { head: { ids, more, retriesDue }, taken: inOrder(taken, ids) };
+  return { head: head!, taken: inOrder(taken, head!.ids) };
 };
 
 /**
