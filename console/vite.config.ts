@@ -123,9 +123,9 @@ const kit =
   /^\0|node_modules|console\/src\/(ui|api|base|routing|time|app)\/|console\/src\/resource\/(?!ListPage|AgentSelect|AgentFilter|ZoneField|NoAgents|counted|kept-rows|settled|thing|work-item|EventTag|WorkItemOutcome|EndingKeys|UsedByAgents|MakeCase|EditForm|create-form|settings-test|optional-reason)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell|cost)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
 
 /**
- * What pages share is a few files, not forty: a browser has six connections to a host. `tests/browser/budgets.test.ts` has the limits. What one page alone uses,
- * and words of a feature, go where they are used. The kit comes first and takes what it imports with it: files that
- * import each other in a circle would run in the wrong order.
+ * What pages share is a few files, not forty: a browser has six connections to a host. `tests/browser/budgets.test.ts`
+ * has the limits. What one page alone uses, and words of a feature, go where they are used. The kit takes what it imports
+ * with it: files that import each other in a circle would run in the wrong order.
  */
 const sharedFiles = [
   {
