@@ -80,8 +80,8 @@ export const attemptsOf = <Row extends RunRow>(kind: RunKind<Row>) => {
 
   /**
    * Records the traces of attempts that begin, and returns what they begin with by the ids of the runs. Absent are those
-   * whose leases were lost, and with `skipLocked` those that another transaction has locked. `alongside` is a statement
-   * that is carried out with it, for which `begun` has `id`, `cancel_requested` and `has_messages` of each.
+   * whose leases were lost, and with `skipLocked` those that another transaction has locked. `alongside` is
+   * carried out in the same statement. It can read `begun`: `id`, `cancel_requested`, `has_messages`.
    */
   const begin = async (
     executor: Executor,

@@ -31,8 +31,8 @@ export const leasesOf = <Row extends RunRow>(kind: RunKind<Row>) => {
   const { parent, unsafeColumn } = kind;
   const waits = sql`status = ${word('PENDING')}`;
 
-  /** The statement that claims the runs of `free` (`id`), whose rows are locked. */
-  const taking = ({ owner, leaseSeconds }: Claimer): RawBuilder<unknown> => sql`
+  /** Returns the statement that claims the runs of `free`, a query of `id` that locks its rows. */
+  const claimStatement = ({ owner, leaseSeconds }: Claimer): RawBuilder<unknown> => sql`
       update ${table} w set ${sql.join([
         sql`status = ${word('EXECUTING')}`,
         sql`attempts = attempts + 1`,
@@ -46,7 +46,7 @@ export const leasesOf = <Row extends RunRow>(kind: RunKind<Row>) => {
 
   /** Claims the runs of `free`, a query of ids that locks its rows. The caller calls `recordClaim` once for all. */
   const take = async (tx: Tx, claimer: Claimer, free: RawBuilder<unknown>): Promise<Moved<Row>[]> => {
-    const { rows } = await sql<Moved<Row>>`with free as (${free}) ${taking(claimer)}`.execute(tx);
+    const { rows } = await sql<Moved<Row>>`with free as (${free}) ${claimStatement(claimer)}`.execute(tx);
     return rows;
   };
 
@@ -105,5 +105,5 @@ export const leasesOf = <Row extends RunRow>(kind: RunKind<Row>) => {
     return { isDue: due, nextIn: at && Math.max(0, at.getTime() - now.getTime()) };
   };
 
-  return { take, taking, recordClaim, claim, heartbeat, lookForWork };
+  return { take, claimStatement, recordClaim, claim, heartbeat, lookForWork };
 };

@@ -8,8 +8,8 @@ import type { LlmConfigurations, ResolvedLlm } from '../llm-configurations/index
 /** Reads of attempts before their first step. Those that begin at the same moment share the statements. */
 export interface AttemptReads {
   /**
-   * The agent with the content of a version, and what reads its LLM configurations. Rejects with 404 if there is none, and
-   * with `VersionUnusable` if the version names what was deleted.
+   * The agent with the content of a version, and a function that reads its LLM configurations. Rejects with 404 if there is
+   * none, and with `VersionUnusable` if the version names what was deleted.
    */
   agent(id: string, version: number | null): Promise<{ agent: PinnedAgent; llm: AttemptReads['llm'] }>;
   /** Records the models and tools of the first attempt with a version, once. */
@@ -55,7 +55,7 @@ const unwrap = <T>(result: Settled<T>): T => {
 };
 
 export const createReads = (db: Database, llms: Pick<LlmConfigurations, 'resolve'>): AttemptReads => {
-  /** The LLM configuration that each version last named: it is read with the version, not after it. */
+  /** The LLM configuration that each version last named, so that both are read together. */
   const lastLlms = new LRUCache<string, { id: string | null }>({ max: 10_000 });
   const readLlms = async (ids: Iterable<string | null>): Promise<Found['llms']> => {
     const distinct = [...new Set(ids)];

@@ -96,7 +96,7 @@ export type RunEnd = Pick<RunProgress, 'usage' | 'model' | 'steps'> & {
 
 /**
  * The tables of one kind of run. It writes the charges of the steps that it is given, except for trials, whose charges are
- * written as they come. Every method is one transaction, perhaps shared with other runs, in which only the
+ * written as they come. Every method writes in one transaction, perhaps shared with other runs, in which only the
  * holder of the lease can write: its first statement locks the row under the fencing token.
  */
 export interface RunStore<Status> {
@@ -107,8 +107,8 @@ export interface RunStore<Status> {
   /** Returns the calls that ask people for input, or have got it, by their ids; absent: tools cannot ask. */
   inputs?(): Promise<ReadonlyMap<string, InputState>>;
   /**
-   * Ends the attempt. Returns the status that this left; null if the lease was lost, and nothing changed. `durable`
-   * resolves when its trace is durable, and never rejects: nothing is committed before.
+   * Ends the attempt. Returns the status that this left; null if the lease was lost, and nothing changed. The end is
+   * committed after `durable` has resolved: the trace is durable, or cannot be waited for any longer. It never rejects.
    */
   finish(outcome: AttemptOutcome, end: RunEnd, durable: Promise<void>): Promise<Status | null>;
 }

@@ -71,7 +71,7 @@ const startOf = (attempt: AttemptStart, messages: Message[]): RunStart => ({
   messages,
 });
 
-/** Those that have messages already get what they lack in a transaction; `alone`: it waits for a row that is locked. */
+/** Begins attempts whose conversation is stored, and adds the messages that are missing. `alone`: waits for locked rows. */
 const openStored = async (
   tx: Tx,
   openings: readonly Opening[],
@@ -97,12 +97,13 @@ const openStored = async (
   return opened;
 };
 
-/** Nearly all have no messages yet: one statement, which is its own transaction, is enough for them. */
-const openAll = async (
+/** Begins first attempts in one statement. Left out are those that have messages, because a person continued. */
+const openFirst = async (
   db: Database,
   openings: readonly Opening[],
   alone: boolean,
-): Promise<(Opened | undefined)[]> => {
+): Promise<Map<Opening, Opened | undefined>> => {
+  if (openings.length === 0) return new Map();
   const first = openings.map(({ item, instructions }) => firstMessages(item, instructions, []));
   const rows = openings.flatMap(({ item }, i) => messageRows(item, first[i]!));
   const begun = await db.run((executor) =>
@@ -111,21 +112,31 @@ const openAll = async (
       alongside: workItemCalls.firstMessageInsertion(rows),
     }),
   );
-  const opened = openings.map(({ item }, i): Opened | undefined => {
-    const attempt = begun.get(item.id);
-    if (!attempt) return alone ? 'lost' : undefined;
-    return attempt.cancelRequested ? 'cancelled' : startOf(attempt, first[i]!);
-  });
-  const stored = openings.filter(({ item }) => {
-    const attempt = begun.get(item.id);
-    return attempt?.hasMessages && !attempt.cancelRequested;
-  });
-  if (stored.length === 0) return opened;
-  const more = await db.tx((tx) => openStored(tx, stored, alone));
-  return openings.map((opening, i) => {
-    const at = stored.indexOf(opening);
-    return at === -1 ? opened[i] : more[at];
-  });
+  const opened = new Map<Opening, Opened | undefined>();
+  for (const [i, opening] of openings.entries()) {
+    const attempt = begun.get(opening.item.id);
+    if (!attempt) opened.set(opening, alone ? 'lost' : undefined);
+    else if (attempt.cancelRequested) opened.set(opening, 'cancelled');
+    else if (!attempt.hasMessages) opened.set(opening, startOf(attempt, first[i]!));
+  }
+  return opened;
+};
+
+/** Begins attempts. Most have no messages yet: for them one statement is enough. */
+const openAll = async (
+  db: Database,
+  openings: readonly Opening[],
+  alone: boolean,
+): Promise<(Opened | undefined)[]> => {
+  const opened = await openFirst(
+    db,
+    openings.filter(({ item }) => item.attempts === 1),
+    alone,
+  );
+  const stored = openings.filter((opening) => !opened.has(opening));
+  const more = stored.length > 0 ? await db.tx((tx) => openStored(tx, stored, alone)) : [];
+  for (const [i, opening] of stored.entries()) opened.set(opening, more[i]);
+  return openings.map((opening) => opened.get(opening));
 };
 
 /** An attempt that ends its execution. */
@@ -135,7 +146,7 @@ interface EndingItem {
   /** Messages to store with the end, unless a cancel was first. */
   messages: readonly Message[];
   steps: readonly StepRecord[];
-  /** Resolves when its trace is durable. */
+  /** Resolves when its trace is durable, or cannot be waited for any longer. Never rejects. */
   durable: Promise<void>;
 }
 
@@ -172,18 +183,45 @@ const endAll = async (
   });
   const statusOf = new Map(moved.map(({ id, status }) => [id, status]));
   if (alone && moved.length === 0) await workItemRuns.recordLateFinish(tx, all[0]!);
-  // While the rows were locked, the traces were written.
+  // The traces are written while the rows are locked.
   await Promise.all(endings.map(({ durable }) => durable));
   return endings.map(({ item }) => statusOf.get(item.id) ?? (alone ? null : undefined));
 };
 
-/** The begins and the ends of the attempts of a replica, each in one transaction with those of the same moment. */
+/** If traces take longer than this until they are durable, in ms, no transaction waits for them. */
+const mostWaitMs = 50;
+
+/** The begins and the ends of the attempts of a replica, each together with those of the same moment. */
 export interface WorkItemBatches {
-  open: Batch<Opening, Opened>;
-  end: Batch<EndingItem, WorkItem['status'] | null>;
+  open(opening: Opening): Promise<Opened>;
+  end(ending: EndingItem): Promise<WorkItem['status'] | null>;
 }
 
-export const workItemBatches = (db: Database): WorkItemBatches => ({
-  open: new Batch({ most, atOnce, run: (openings, alone) => openAll(db, openings, alone) }),
-  end: new Batch({ most, atOnce, run: (endings, alone) => db.tx((tx) => endAll(tx, endings, alone)) }),
-});
+export const workItemBatches = (db: Database): WorkItemBatches => {
+  const begins = new Batch<Opening, Opened>({
+    most,
+    atOnce,
+    run: (openings, alone) => openAll(db, openings, alone),
+  });
+  const ends = new Batch<EndingItem, WorkItem['status'] | null>({
+    most,
+    atOnce,
+    run: (endings, alone) => db.tx((tx) => endAll(tx, endings, alone)),
+  });
+  /** Of the newest trace. */
+  let tookMs = 0;
+  const timed = async (durable: Promise<void>): Promise<void> => {
+    const begun = performance.now();
+    await durable;
+    tookMs = performance.now() - begun;
+  };
+  return {
+    open: (opening) => begins.add(opening),
+    end: async (ending) => {
+      const durable = timed(ending.durable);
+      // The embedded database has one connection: while a transaction waits, everything waits.
+      if (db.kind === 'embedded' || tookMs > mostWaitMs) await durable;
+      return ends.add({ ...ending, durable });
+    },
+  };
+};

@@ -23,7 +23,7 @@ const storeOf = (
   return {
     inputs: () => db.run((executor) => inputCalls.read(executor, owner)),
     open: async (traceId, instructions) => {
-      const start = await batches.open.add({ item, traceId, instructions });
+      const start = await batches.open({ item, traceId, instructions });
       if (start === 'lost' || start === 'cancelled') {
         held.end(start);
         throw held.signal.reason;
@@ -52,7 +52,7 @@ const storeOf = (
       }
       const messages = 'messages' in outcome ? (outcome.messages ?? []) : [];
       const ending = endingOf(lease, outcome, end);
-      return batches.end.add({ item, ending, messages, steps: end.steps, durable });
+      return batches.end({ item, ending, messages, steps: end.steps, durable });
     },
   };
 };

@@ -165,7 +165,7 @@ eachDatabase((name, open) => {
       }));
   });
 
-  test('a claim that was planned while little waited does not read all that waits later', async () => {
+  test('a claim planned on a small backlog does not read all of a large one', async () => {
     const [agent] = await makeAgents(1, 1_000);
     const wait = (n: number) =>
       insert(Array.from({ length: n }, (_, i) => ({ agent: agent!, age: 1_000 - i / 1_000 })));

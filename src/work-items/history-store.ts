@@ -108,7 +108,7 @@ export interface NewMessage {
   provider_parts?: unknown;
 }
 
-/** The statement that stores messages in their order; only those for which `where` is true of `m`, if it is given. */
+/** Returns the statement that stores messages in their order. `where`: a condition on `m` for those to store. */
 export const messageInsertion = (
   messages: readonly NewMessage[],
   where: RawBuilder<unknown> = sql`true`,
@@ -123,7 +123,7 @@ export const messageInsertion = (
     where ${where} order by m.n`;
 };
 
-/** The statement that stores the first messages of those of `begun` that have none, unless a cancel was requested. */
+/** Returns the statement that stores the first messages of those of `begun` that have none and are not cancelled. */
 export const firstMessageInsertion = (messages: readonly NewMessage[]): RawBuilder<unknown> =>
   messageInsertion(
     messages,

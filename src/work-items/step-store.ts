@@ -130,7 +130,7 @@ export const insertEndedSteps = async (
     ...step,
     ...(step.kind === 'model' ? costOf(own) : {}),
   }));
-  const before = [
+  const expressions = [
     ...(charges.length > 0 ? [chargeInsertion(charges)] : []),
     ...(messages.length > 0 ? [sql`messages as (${messageInsertion(messages)} returning id, seq)`] : []),
   ];
@@ -138,7 +138,7 @@ export const insertEndedSteps = async (
     messages.length > 0
       ? [sql`m.seq`, sql`left join messages m on m.id = s.message_id`]
       : [sql`null::bigint`, sql``];
-  await sql`${sentWithNext} ${before.length > 0 ? sql`with ${sql.join(before)}` : sql``} insert into work_item_steps (work_item_id, attempt, parent, kind, name, status, error, model, tokens, message_seq,
+  await sql`${sentWithNext} ${expressions.length > 0 ? sql`with ${sql.join(expressions)}` : sql``} insert into work_item_steps (work_item_id, attempt, parent, kind, name, status, error, model, tokens, message_seq,
       notes, span_id, cost_nano_usd, unknown_calls, started_at, ended_at)
     select s.work_item_id, a.attempt, a.seq, s.kind, s.name, s.status, s.error, s.model, s.tokens, ${messageSeq}, s.notes,
       s.span_id, s.cost_nano_usd, s.unknown_calls, ${ago('beganMsAgo')}, ${ago('endedMsAgo')}
