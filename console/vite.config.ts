@@ -78,14 +78,16 @@ const joinedStyles = (): Plugin => {
     apply: 'build',
     enforce: 'post',
     renderChunk(_code, chunk) {
-      chunks.set(chunk.name, chunk);
+      if (chunk.isEntry || chunk.name === 'kit') chunks.set(chunk.name, chunk);
     },
     augmentChunkHash: ({ name }) => (name === 'kit' ? [...stylesOf(chunks.get('index'))].join() : undefined),
     generateBundle: {
       order: 'pre',
       handler(_options, bundle) {
         const built = Object.values(bundle).filter((file) => file.type === 'chunk');
-        const [kit, frame] = ['kit', 'index'].map((name) => stylesOf(built.find((one) => one.name === name)));
+        const [kit, frame] = ['kit', 'index'].map((name) =>
+          stylesOf(built.find((one) => one.name === name && (one.isEntry || name === 'kit'))),
+        );
         const source = [...kit!, ...frame!].map((file) => {
           const asset = bundle[file];
           if (asset?.type !== 'asset') throw new Error(`${file} is not in the build.`);

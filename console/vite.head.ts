@@ -7,9 +7,9 @@ const schemeScript = fileURLToPath(new URL('./src/app/scheme.js', import.meta.ur
 /**
  * Adds to a page the script that sets the color scheme before the first paint, and the preload of the typeface.
  * Both have hashed names, like everything under `/assets`. The chunks `early` are evaluated as soon as they are there,
- * each as a task of its own, while others are on their way: else all are evaluated in one task after the last one.
- * They are asked for first, and the typeface after them, because a browser has six connections to a host and text waits
- * for no typeface.
+ * each as a task of its own, while others are on their way. Otherwise all are evaluated in one task after the last one.
+ * They are asked for first, and the typeface after them, because a browser has six connections to a host, and text is
+ * shown before the typeface is there.
  */
 export const head = ({ early = [] }: { early?: readonly string[] } = {}): Plugin => {
   let scheme: string;

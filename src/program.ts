@@ -15,7 +15,7 @@ import { join } from 'node:path';
 export const nodeOptions = ['--max-semi-space-size=8'] as const;
 
 /**
- * What `npm start` and the image add to the environment, as that is read before Node starts: threads share one area of
+ * What `npm start` and the image add to the environment, because that is read before Node starts: threads share one arena of
  * memory. With one for each, what one thread has freed stays with it (decision 0115).
  */
 export const startEnvironment = { MALLOC_ARENA_MAX: '1' } as const;

@@ -5,7 +5,14 @@ import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { migrate, openEmbedded } from '../src/database/index.ts';
 import { silentLogger } from '../src/lib/log.ts';
-import { filesIn, isProgramCurrent, nodeOptions, programHash, programHashFile } from '../src/program.ts';
+import {
+  filesIn,
+  isProgramCurrent,
+  nodeOptions,
+  programHash,
+  programHashFile,
+  startEnvironment,
+} from '../src/program.ts';
 import { toAscii } from './ascii.ts';
 import { CannotBuild, importTool, makeFolder } from './console/needs.ts';
 import { replaceFolder } from './console/replace-folder.ts';
@@ -147,7 +154,7 @@ const prepareDatabase = async (folder: string): Promise<void> => {
 
 const startOnce = async (): Promise<void> => {
   const folder = mkdtempSync(join(tmpdir(), 'agent-platform-'));
-  const env = { PATH: process.env.PATH, DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'info' };
+  const env = { ...startEnvironment, PATH: process.env.PATH, DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'info' };
   const platform = spawn(process.execPath, [...nodeOptions, join(root, 'bin', 'start.js')], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -60,7 +60,7 @@ interface Opening {
 }
 
 /** Start of an attempt, or the reason why it does not begin. */
-export type Opened = RunStart | 'lost' | 'cancelled';
+type Opened = RunStart | 'lost' | 'cancelled';
 
 const leasesOf = (openings: readonly Opening[]) =>
   openings.map(({ item: { id, fencing }, traceId }) => ({ id, fencing, traceId }));

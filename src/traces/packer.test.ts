@@ -103,7 +103,16 @@ test('bytes that are no request are refused, and the batch after them is packed'
     const sorted = await packer.sort([requestOf(1, 2, large)], 0);
     // Nothing of what was not stored counts as seen.
     const [packed] = await sorted.pack([1, 1]);
-    sorted.failed();
+    sorted.markFailed();
     expect(rowsOf(packed!).map(({ span_count }) => span_count)).toEqual([10, 10]);
+  }
+});
+
+test('traces that are not sorted any more are not packed', async () => {
+  const packer = new Packer();
+  for (const more of [{}, large]) {
+    const sorted = await packer.sort([requestOf(more === large ? 1 : 101, 2, more)], 0);
+    await sorted.pack([1, 1]);
+    await expect(sorted.pack([1, 1])).rejects.toThrow('gone');
   }
 });

@@ -2,26 +2,29 @@ import { inflatedSize, Thread } from '@agent-platform/otlp';
 import { type Batch, Packing, type PartOfBatch, type Sorted, type StoredRequest } from './packing.ts';
 import { SeenSpans } from './pieces.ts';
 
-/** What the thread is asked: to sort a batch, whose requests lie one behind the other, or to pack what it sorted. */
-export type Question =
+/** A job of the thread: to sort a batch, whose requests lie one behind the other, or to pack what it sorted. */
+export type Job =
   | (Pick<Batch, 'skip' | 'attempt'> & {
       bytes: ArrayBuffer;
       requests: { length: number; gzip: boolean; spans: number }[];
     })
   | { parts: number[] };
 
-export type Answer = { sorted: Sorted } | { packed: PartOfBatch[] } | { error: string };
+export type Result = { sorted: Sorted } | { packed: PartOfBatch[] } | { error: string };
 
 /** The spans of a batch, sorted by trace. */
 export interface SortedBatch extends Sorted {
   /** Packs them. `parts`: the part of each trace. */
   pack(parts: number[]): Promise<PartOfBatch[]>;
-  /** They are not stored. */
-  failed(): void;
+  /** Marks the attempt as failed: what it saw is not stored. */
+  markFailed(): void;
 }
 
 /** Bytes of spans that take a millisecond. More are packed on a thread. */
 const inPlace = 64 * 1024;
+
+/** Failed attempts that are remembered. What older ones saw has been pushed out. */
+const mostFailed = 1_000;
 
 const sizeOf = ({ bytes, gzip }: StoredRequest): number => (gzip ? inflatedSize(bytes) : bytes.length);
 
@@ -32,13 +35,9 @@ const sizeOf = ({ bytes, gzip }: StoredRequest): number => (gzip ? inflatedSize(
 export class Packer {
   readonly #seen = new SeenSpans();
   readonly #here = new Packing(this.#seen);
-  readonly #thread = new Thread<Question, Answer>(
+  readonly #thread = new Thread<Job, Result>(
     new URL('./packing-worker.ts', import.meta.url),
-    // New objects of a batch are garbage when it is packed: more room for them would be memory that stays.
-    {
-      workerData: this.#seen.memory,
-      resourceLimits: { maxYoungGenerationSizeMb: 6 },
-    },
+    this.#seen.memory,
   );
   #attempts = 0;
   readonly #failed = new Set<number>();
@@ -46,19 +45,20 @@ export class Packer {
   /** Rejects if the bytes are no requests. */
   async sort(requests: readonly StoredRequest[], skip: number): Promise<SortedBatch> {
     const number = ++this.#attempts;
-    const failed = (): void => {
+    const markFailed = (): void => {
       this.#failed.add(number);
+      if (this.#failed.size > mostFailed) this.#failed.delete(this.#failed.values().next().value!);
     };
     const batch: Batch = { requests, skip, attempt: { number, failed: this.#failed } };
     const isSmall = requests.reduce((sum, request) => sum + sizeOf(request), 0) <= inPlace;
     try {
       if (isSmall) {
-        return { ...this.#here.sort(batch), pack: async (parts) => this.#here.pack(parts), failed };
+        return { ...this.#here.sort(batch), pack: async (parts) => this.#here.pack(parts), markFailed };
       }
       const sorted = await this.#sortOnThread(batch);
-      return { ...sorted, pack: (parts) => this.#packOnThread(parts), failed };
+      return { ...sorted, pack: (parts) => this.#packOnThread(parts), markFailed };
     } catch (error) {
-      failed();
+      markFailed();
       throw error;
     }
   }
@@ -68,28 +68,27 @@ export class Packer {
     let at = 0;
     for (const one of requests) at += one.bytes.copy(bytes, at);
     const lengths = requests.map(({ bytes: { length }, gzip, spans }) => ({ length, gzip, spans }));
-    const answer = await this.#ask({ bytes: bytes.buffer, requests: lengths, skip, attempt }, [bytes.buffer]);
-    if (!('sorted' in answer)) throw new Error('the thread of traces answered something else');
-    return answer.sorted;
+    const result = await this.#run({ bytes: bytes.buffer, requests: lengths, skip, attempt }, [bytes.buffer]);
+    if (!('sorted' in result)) throw new Error('the thread of traces returned something else');
+    return result.sorted;
   }
 
   async #packOnThread(parts: number[]): Promise<PartOfBatch[]> {
-    const answer = await this.#ask({ parts });
-    if (!('packed' in answer)) throw new Error('the thread of traces answered something else');
-    for (const { blocks } of answer.packed) {
+    const result = await this.#run({ parts });
+    if (!('packed' in result)) throw new Error('the thread of traces returned something else');
+    for (const { blocks } of result.packed) {
       // A Buffer arrives as a Uint8Array.
       for (const block of blocks) {
         const { buffer, byteOffset, byteLength } = block.content;
         block.content = Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
       }
     }
-    return answer.packed;
+    return result.packed;
   }
 
-  async #ask(question: Question, moved: readonly ArrayBuffer[] = []): Promise<Answer> {
-    const answer = await this.#thread.ask(question, moved);
-    if (answer === null) throw new Error('the thread of traces ended');
-    if ('error' in answer) throw new Error(answer.error);
-    return answer;
+  async #run(job: Job, moved: readonly ArrayBuffer[] = []): Promise<Result> {
+    const result = await this.#thread.run(job, moved);
+    if ('error' in result) throw new Error(result.error);
+    return result;
   }
 }

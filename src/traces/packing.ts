@@ -63,8 +63,9 @@ export class Packing {
     return { traceIds: this.#pieces.map(({ traceId }) => traceId), spans: maker.spans };
   }
 
-  /** Packs what was sorted last. `parts`: the part of each of its traces. */
+  /** Packs what was sorted last. `parts`: the part of each of its traces. Throws if that is gone, as in a new thread. */
   pack(parts: readonly number[]): PartOfBatch[] {
+    if (parts.length !== this.#pieces.length) throw new Error('the traces that were sorted are gone');
     const packed: PartOfBatch[] = [];
     for (const part of new Set(parts)) {
       const pieces = this.#pieces.filter((_piece, i) => parts[i] === part);

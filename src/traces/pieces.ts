@@ -146,8 +146,9 @@ export class SeenSpans {
     const isSame =
       keys[at] === key[0] && keys[at + 1] === key[1] && keys[at + 2] === key[2] && keys[at + 3] === key[3];
     if (isSame && before !== 0 && !failed.has(before)) return true;
-    keys.set(key, at);
+    // First: if the thread is killed between the two, the span counts as one of a failed attempt.
     this.#attempts[slot] = number;
+    keys.set(key, at);
     return false;
   }
 }

@@ -15,6 +15,7 @@ import {
 
 /** Traces that go on in the part in which they began. */
 const stickyTraces = 20_000;
+
 /** Thrown inside a transaction: another replica has stored spans of the same log, or the part is gone. */
 class Changed extends Error {}
 
@@ -80,7 +81,7 @@ export class TraceWriter {
     try {
       return await this.#storeSorted(log, end, sorted, before);
     } catch (error) {
-      sorted.failed();
+      sorted.markFailed();
       throw error;
     }
   }

@@ -74,6 +74,19 @@ test('no script or style is inline, nothing is loaded from elsewhere, and the pa
   expect(html).not.toMatch(/<style|style="|<script(?![^>]* src="\/assets\/)|https?:\/\/|unsafe-/);
 });
 
+test('the largest files are asked for first, each runs when it is there, and one file has the styles of kit and frame', () => {
+  const html = readFileSync(join(dist, 'index.html'), 'utf8');
+  const loaded = [
+    ...html.matchAll(/<(?:link|script)([^>]*)(?:src|href)="\/assets\/([\w-]+?)-[\w-]{8}\.(\w+)"/g),
+  ].map(([, attributes, name, end]) => `${name}.${end}${attributes!.includes(' async') ? ' async' : ''}`);
+  expect(loaded.slice(0, 3)).toEqual(['scheme.js', 'kit.js', 'react.js']);
+  expect(loaded.slice(-3)).toEqual(['geist-latin-wght-normal.woff2', 'kit.js async', 'react.js async']);
+  expect(loaded.filter((name) => name.endsWith('.css'))).toEqual(['kit.css']);
+  const styles = readFileSync(join(dist, /assets\/kit-[\w-]{8}\.css/.exec(html)![0]), 'utf8');
+  // The typefaces are of the frame.
+  expect(styles).toContain('@font-face');
+});
+
 describeInBrowser('the requests of a complete page', (at) => {
   detail('are two for the Overview and at most three for any other', { timeout: 240_000 }, async () => {
     const pages = await makePages(at());

@@ -51,7 +51,6 @@ const top = 26;
 /** Height of the line below the rows that says how the clock changes. */
 const clockLine = 18;
 const least = 620;
-const noRows: readonly BandRow[] = [];
 const noTransitions: readonly Transition[] = [];
 
 /** One mark, or a bar with the number of those that are merged in it. */
@@ -88,17 +87,32 @@ const Marks = ({ bucket, middle, y }: { bucket: BandBucket; middle: number; y: n
   });
 };
 
-interface RowProps {
-  row: BandRow;
-  y: number;
+/** What marks are drawn from. */
+interface Drawn {
+  rows: readonly BandRow[];
+  from: number;
+  to: number;
   now: number;
   zone: string;
   axis: Axis;
   width: number;
 }
 
+/** Whether marks of `old` are where they belong, to a few pixels: other rows, or another span, have their own. */
+const fits = (old: Drawn, { rows, from, to, zone }: Drawn): boolean =>
+  old.to - old.from === to - from &&
+  old.zone === zone &&
+  old.rows.length === rows.length &&
+  old.rows.every(({ id }, i) => id === rows[i]!.id);
+
 /** The marks of a row: each is a link, or has only its words. */
-const Row = memo(({ row, y, now, zone, axis: { x }, width }: RowProps) => {
+const Row = memo(({ row, y, drawn }: { row: BandRow; y: number; drawn: Drawn }) => {
+  const {
+    now,
+    zone,
+    axis: { x },
+    width,
+  } = drawn;
   const title = (bucket: BandBucket) => {
     const counts = countsOf(bucket).map(({ kind, number }) =>
       ui.countWord(number, (row.words?.[kind] ?? wordOf(kind)).toLowerCase()),
@@ -137,13 +151,12 @@ const Row = memo(({ row, y, now, zone, axis: { x }, width }: RowProps) => {
 /**
  * Occurrences over time: what was, before the line of now, and what is expected after it. Nights are shaded and days are
  * separated in the chosen zone; hours that do not exist are hatched, those that are there twice have both. The names
- * stay while it scrolls. The marks come when the rest is measured and painted, in parts of 5 ms: a thousand of them
- * are a fifth of a second on a slow device.
+ * stay while it scrolls. The marks are rendered after the rest, in parts of 5 ms: a thousand of them are a fifth
+ * of a second on a slow device.
  */
 export const Band = ({ label, rows, from, to, now, zone, transitions = noTransitions }: BandProps) => {
   const [painted, setPainted] = useState(false);
   useEffect(() => startTransition(() => setPainted(true)), []);
-  const drawn = useDeferredValue(painted ? rows : noRows);
   const [frame, measured] = useWidth();
   const scroller = useRef<HTMLDivElement>(null);
   const width = Math.max(least, measured);
@@ -154,6 +167,11 @@ export const Band = ({ label, rows, from, to, now, zone, transitions = noTransit
     const changes = clockChanges(shown, zone);
     return { changes, axis: axisOf(from, to, width, changes) };
   }, [from, to, width, transitions, zone]);
+  const newest = useMemo(
+    () => ({ rows, from, to, now, zone, axis, width }),
+    [rows, from, to, now, zone, axis, width],
+  );
+  const drawn = useDeferredValue(painted ? newest : null);
   const { x } = axis;
   const nowX = x(now);
   useEffect(() => {
@@ -209,17 +227,11 @@ export const Band = ({ label, rows, from, to, now, zone, transitions = noTransit
             </g>
           ))}
           <ClockChanges changes={changes} axis={axis} top={top} bottom={height} width={width} />
-          {drawn.map((row, index) => (
-            <Row
-              key={row.id}
-              row={row}
-              y={top + index * rowHeight}
-              now={now}
-              zone={zone}
-              axis={axis}
-              width={width}
-            />
-          ))}
+          {drawn &&
+            fits(drawn, newest) &&
+            drawn.rows.map((row, index) => (
+              <Row key={row.id} row={row} y={top + index * rowHeight} drawn={drawn} />
+            ))}
           {now >= from && now <= to && (
             <>
               <path d={`M${nowX} ${top - 4}V${height}`} stroke="var(--accent)" strokeWidth={1.5} />

@@ -128,7 +128,7 @@ export const gunzip = (body: Buffer, limit: number): Promise<Inflated | 'too lar
 /** Returns the number of bytes that one gzip member inflates to, as its end says (RFC 1952, 2.3.1). */
 export const inflatedSize = (member: Buffer): number => member.readUInt32LE(member.length - 4);
 
-/** The same on the thread that calls it, however large the body is. Throws what zlib does. */
+/** Inflates gzip as `gunzip` does, but on the thread that calls it, however large the body is. Throws what zlib does. */
 export const gunzipSync = (body: Buffer, limit: number): Buffer =>
   zlib.gunzipSync(body, { maxOutputLength: limit, chunkSize: inflateChunk(body, limit) });
 

@@ -23,7 +23,7 @@ export class JsonThread {
     if (body.length <= inPlace) return fromJson(body);
     // Moved without a copy if the memory is its own.
     const own = body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
-    const converted = await this.#thread.ask(own, [own.buffer as ArrayBuffer]);
+    const converted = await this.#thread.run(own, [own.buffer as ArrayBuffer]).catch(() => null);
     if (converted === null || 'error' in converted) return converted;
     return Buffer.from(converted.buffer, converted.byteOffset, converted.byteLength);
   }
