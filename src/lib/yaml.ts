@@ -1,8 +1,8 @@
-import { type Document, type LineCounter, type Node, parseAllDocuments } from 'yaml';
+import { Document, type LineCounter, type Node, parseAllDocuments, visit } from 'yaml';
 import { parseJson } from './json.ts';
 import { isObject } from './objects.ts';
 
-/** Reading YAML 1.2: one document, without tags of its own and duplicate keys. */
+/** Reading YAML 1.2: one document, without tags of its own and duplicate keys. And writing it. */
 
 /** As deep as the body of a request may be. */
 export const mostNesting = 200;
@@ -64,4 +64,18 @@ export const yamlValue = (document: Document<Node, boolean>, maxAliasCount: numb
     if (error instanceof ReferenceError) throw new YamlFault('has too many aliases');
     throw error;
   }
+};
+
+/** Text that only double quotes keep: with such characters, or with nothing but spaces and ends of lines. */
+const special = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff]|^[ \n]+$/;
+
+/** The document as YAML. The same document gives the same bytes. */
+export const toYaml = (document: object): string => {
+  const yaml = new Document(document, { version: '1.2', schema: 'core', aliasDuplicateObjects: false });
+  visit(yaml, {
+    Scalar: (_key, node) => {
+      if (typeof node.value === 'string' && special.test(node.value)) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return yaml.toString({ lineWidth: 0 });
 };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { documentOf, readDocument, toYaml } from './exchange.ts';
+import { toYaml } from '../lib/yaml.ts';
+import { documentOf, readDocument } from './exchange.ts';
 import type { SemanticModel } from './ossie.ts';
 
 const model = {

@@ -1,4 +1,4 @@
-import { parseAllDocuments, stringify } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { type Fault, unprocessable } from '../lib/errors.ts';
 import { isObject } from '../lib/objects.ts';
 import type { CustomExtension, SemanticModel } from './ossie.ts';
@@ -105,5 +105,3 @@ export const documentOf = ({
       : { ...semantic_model, custom_extensions: [...(semantic_model.custom_extensions ?? []), extension] };
   return { version, semantic_model: [model] };
 };
-
-export const toYaml = (document: object): string => stringify(document, { lineWidth: 0 });

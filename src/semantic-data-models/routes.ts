@@ -11,7 +11,8 @@ import {
 } from '../http/index.ts';
 import { type Fault, unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
-import { documentOf, readDocument, toYaml } from './exchange.ts';
+import { toYaml } from '../lib/yaml.ts';
+import { documentOf, readDocument } from './exchange.ts';
 import type { Issue } from './issues.ts';
 import { checkModel, faultsOfForm } from './language.ts';
 import {

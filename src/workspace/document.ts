@@ -1,4 +1,3 @@
-import { visit, Document as YamlDocument } from 'yaml';
 import { type ApiError, type Fault, unprocessable } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import { isObject } from '../lib/objects.ts';
@@ -82,18 +81,4 @@ export const readDocument = async (
     .filter((key) => !(documentKeys as readonly string[]).includes(key))
     .map((key) => ({ path: `document.${key}`, message: 'is not a part of a workspace document' }));
   return { document, faults: [...versionFault(document.version), ...unknown] };
-};
-
-/** Characters that only text in double quotes keeps. */
-const special = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff]/;
-
-/** The document as YAML. The same document gives the same bytes. */
-export const toYaml = (document: object): string => {
-  const yaml = new YamlDocument(document, { version: '1.2', schema: 'core', aliasDuplicateObjects: false });
-  visit(yaml, {
-    Scalar: (_key, node) => {
-      if (typeof node.value === 'string' && special.test(node.value)) node.type = 'QUOTE_DOUBLE';
-    },
-  });
-  return yaml.toString({ lineWidth: 0 });
 };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { startTestPlatform, type TestPlatform } from '../../tests/harness/platform.ts';
-import { toYaml } from './document.ts';
+import { toYaml } from '../lib/yaml.ts';
 import { parseYaml } from './yaml.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
@@ -154,6 +154,7 @@ test('YAML keeps every text and number, and the same document gives the same byt
       expect(toYaml(value)).toBe(text);
       expect(parseYaml(text)).toEqual({ value });
     }),
+    { examples: [[{ a: { b: ' \n', c: ['\n \n', '\n', ' '] } }]] },
   );
 });
 

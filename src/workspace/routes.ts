@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jsonRoute, jsonValue, optional, type Route, text, webRoute } from '../http/index.ts';
 import { isObject } from '../lib/objects.ts';
 import { scopes } from '../lib/principal.ts';
-import { toYaml } from './document.ts';
+import { toYaml } from '../lib/yaml.ts';
 import { kindNames } from './kind.ts';
 import type { WorkspaceRules } from './workspace.ts';
 
