@@ -43,7 +43,7 @@ test('what is read slowly is read again beside its callers', async () => {
   expect([await value(), reads()]).toEqual([2, 2]);
 });
 
-test('what is read slowly is waited for when nobody has asked for long', async () => {
+test('a slow read is waited for if nobody has asked for a long time', async () => {
   const { value, pass, took } = started();
   took.ms = 1_000;
   expect(await value()).toBe(1);

@@ -31,7 +31,7 @@ export class SparedRead<T> {
       const restMs = known.tookMs / mostOfTheTime;
       const ageMs = this.#clock() - known.at;
       if (ageMs < restMs) return known.value;
-      // Older, it may be of yesterday: nobody has asked for long.
+      // A value that is older than this may be of yesterday, because nobody has asked since.
       if (ageMs <= 2 * restMs) {
         // Its failure is that of the next caller, if it is one that lasts.
         this.#readOnce(read).catch(() => {});

@@ -10,7 +10,6 @@ export {
   type JsonValue,
 } from './wire/decode.ts';
 export {
-  compressWith,
   gunzip,
   gunzipSync,
   gzip,
